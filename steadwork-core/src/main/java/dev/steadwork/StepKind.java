@@ -1,0 +1,9 @@
+package dev.steadwork;
+
+/** What a durable call was. */
+public enum StepKind {
+    /** User code whose result is kept. */
+    FUNCTION,
+    /** A durable timer. */
+    SLEEP
+}

@@ -1,0 +1,13 @@
+package dev.steadwork;
+
+/** How far a step is. */
+public enum StepStatus {
+    /** Attempts failed, another one is to come. */
+    RETRYING,
+    /** Executing for longer than a heartbeat. */
+    RUNNING,
+    /** Done; its output is kept and never computed again. */
+    COMPLETED,
+    /** Its attempts are used up. */
+    FAILED
+}

@@ -1,0 +1,130 @@
+package dev.steadwork;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Says what a worker serves; {@link #start()} starts it. Not safe for use by several threads. */
+public final class WorkerBuilder {
+    private static final int DEFAULT_CONCURRENCY = 100;
+    private static final Duration DEFAULT_DRAIN_TIMEOUT = Duration.ofSeconds(30);
+
+    private final Function<Spec, Worker> starter;
+    private final Map<String, Handling<?, ?>> handlers = new LinkedHashMap<>();
+    private final Map<String, Integer> limits = new HashMap<>();
+    private final Set<String> queues = new LinkedHashSet<>();
+    private final Set<String> typePrefixes = new LinkedHashSet<>();
+    private final Set<String> versions = new LinkedHashSet<>();
+    private @Nullable String name;
+    private int concurrency = DEFAULT_CONCURRENCY;
+    private Duration drainTimeout = DEFAULT_DRAIN_TIMEOUT;
+
+    /** A workflow and the code for it. */
+    public record Handling<I, O>(Workflow<I, O> workflow, WorkflowHandler<I, O> handler) {}
+
+    /**
+     * What a worker was asked to serve.
+     *
+     * @param name tells several workers of one process apart
+     * @param handlers by workflow name
+     * @param queues the queues to read; empty means: those of the workflows
+     * @param typePrefixes claim every type that begins with one of these; empty means: exactly the handled types
+     * @param versions the versions to claim; empty means: all
+     * @param limits how many runs of a type at once
+     */
+    public record Spec(
+            String name,
+            Map<String, Handling<?, ?>> handlers,
+            Set<String> queues,
+            Set<String> typePrefixes,
+            Set<String> versions,
+            int concurrency,
+            Map<String, Integer> limits,
+            Duration drainTimeout) {}
+
+    WorkerBuilder(Function<Spec, Worker> starter) {
+        this.starter = starter;
+    }
+
+    /** A name that tells several workers of one process apart. Default: {@code worker}. */
+    public WorkerBuilder name(String workerName) {
+        this.name = Check.name("worker name", workerName);
+        return this;
+    }
+
+    /** Reads this queue; may be called for several. Default: the queues of the handled workflows. */
+    public WorkerBuilder queue(String queue) {
+        queues.add(Check.name("queue", queue));
+        return this;
+    }
+
+    /**
+     * Claims every run whose type begins with this prefix. One without a handler fails at once with
+     * {@code no_handler_registered}. Without prefixes the worker claims exactly the types it handles.
+     */
+    public WorkerBuilder typePrefix(String prefix) {
+        typePrefixes.add(Check.name("type prefix", prefix));
+        return this;
+    }
+
+    /** Claims only runs of this version; may be called for several. Default: any version. */
+    public WorkerBuilder version(String version) {
+        versions.add(Check.name("version", version));
+        return this;
+    }
+
+    /** Executes runs of this workflow with this code. */
+    public <I, O> WorkerBuilder handle(Workflow<I, O> workflow, WorkflowHandler<I, O> handler) {
+        Check.notNull("workflow", workflow);
+        Check.notNull("handler of workflow " + workflow.name(), handler);
+        if (handlers.putIfAbsent(workflow.name(), new Handling<>(workflow, handler)) != null) {
+            throw new Conflict("Workflow %s already has a handler in this worker; a worker has one handler per workflow."
+                    .formatted(workflow.name()));
+        }
+        return this;
+    }
+
+    /** How many runs this worker executes at once. Default 100; runs that sleep or wait do not count. */
+    public WorkerBuilder concurrency(int runs) {
+        this.concurrency = Check.positive("concurrency", runs);
+        return this;
+    }
+
+    /** How many runs of this workflow the worker executes at once, within its overall limit. */
+    public WorkerBuilder concurrency(Workflow<?, ?> workflow, int runs) {
+        limits.put(Check.notNull("workflow", workflow).name(), Check.positive("concurrency", runs));
+        return this;
+    }
+
+    /** How long {@link Worker#close()} waits for running steps. Default 30 s. */
+    public WorkerBuilder drainTimeout(Duration timeout) {
+        this.drainTimeout = Check.notNegative("drain timeout", timeout);
+        return this;
+    }
+
+    /** Registers the workflows and starts to claim. */
+    public Worker start() {
+        if (handlers.isEmpty()) {
+            throw new InvalidArgument("A worker needs at least one handler: worker().handle(WORKFLOW, handler).start().");
+        }
+        for (var limited : limits.keySet()) {
+            if (!handlers.containsKey(limited)) {
+                throw new InvalidArgument("concurrency(%s, ...) names a workflow without a handler.".formatted(limited));
+            }
+        }
+        return starter.apply(new Spec(
+                name == null ? "worker" : name,
+                Map.copyOf(handlers),
+                Set.copyOf(queues),
+                Set.copyOf(typePrefixes),
+                Set.copyOf(versions),
+                concurrency,
+                Map.copyOf(limits),
+                drainTimeout));
+    }
+}

@@ -1,0 +1,88 @@
+package dev.steadwork;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Random;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a handler does durably. Every call here that takes a name is a durable call: it takes the next position in the
+ * run, and its result is kept under its name. A name used again in one run is numbered ({@code charge}, {@code charge#2}).
+ *
+ * <p>Belongs to the thread of its handler, for as long as the handler runs.
+ */
+public interface WorkflowContext {
+    /** The run that is executed. */
+    RunId runId();
+
+    /** The number of this attempt of the handler, from 1; sleeping does not count. */
+    int attempt();
+
+    /** Raised by every claim of the run; an external system that keeps the highest one it saw can refuse a zombie. */
+    long fencingToken();
+
+    /** The time of the last durable call by the database's clock; a replay sees the same values. */
+    Instant now();
+
+    /** A random UUID that a replay sees again. */
+    UUID randomUuid();
+
+    /** A source of random numbers that a replay sees again. */
+    Random random();
+
+    /**
+     * Executes the body once and keeps its result: when it has returned, the result is durable, and a replay returns it
+     * without executing the body. Failures are tried again by the policy; then {@link StepFailedException}.
+     */
+    default <T> T step(String name, Class<T> type, StepBody<T> body) {
+        return step(name, TypeRef.of(type), StepOptions.defaults(), body);
+    }
+
+    /** A step with its own retry policy, timeout or recorded input. */
+    default <T> T step(String name, Class<T> type, StepOptions options, StepBody<T> body) {
+        return step(name, TypeRef.of(type), options, body);
+    }
+
+    /** A step whose result has type arguments. */
+    default <T> T step(String name, TypeRef<T> type, StepBody<T> body) {
+        return step(name, type, StepOptions.defaults(), body);
+    }
+
+    /** A step whose result has type arguments, with options. */
+    <T> T step(String name, TypeRef<T> type, StepOptions options, StepBody<T> body);
+
+    /** A step without a result. */
+    default void run(String name, StepAction action) {
+        run(name, StepOptions.defaults(), step -> action.run());
+    }
+
+    /** A step without a result that wants to know about itself. */
+    default void run(String name, StepConsumer action) {
+        run(name, StepOptions.defaults(), action);
+    }
+
+    /** A step without a result, with options. */
+    default void run(String name, StepOptions options, StepConsumer action) {
+        this.<@Nullable Void>step(name, TypeRef.of(Void.class), options, step -> {
+            action.run(step);
+            return null;
+        });
+    }
+
+    /**
+     * Sleeps durably: the run holds no worker meanwhile, and a crash neither restarts nor skips the sleep.
+     *
+     * <pre>{@code
+     * Thread.sleep(86_400_000);                            // bad: holds a worker, starts anew after a crash
+     * ctx.sleep("cooling-off", Duration.ofHours(24));      // good
+     * }</pre>
+     */
+    void sleep(String name, Duration duration);
+
+    /** Sleeps durably until the database's clock shows this time; returns at once if it has passed. */
+    void sleepUntil(String name, Instant time);
+
+    /** Whether cancellation of this run was asked for. The next durable call then ends the handler. */
+    boolean cancelRequested();
+}

@@ -1,0 +1,30 @@
+package dev.steadwork.store;
+
+import dev.steadwork.Payload;
+import dev.steadwork.RetryPolicy;
+import dev.steadwork.RunId;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run that a worker holds now, with all it needs to go on.
+ *
+ * @param epoch what every write of this worker must carry
+ * @param lostLeases how many leases on it have expired
+ * @param steps its recorded steps, those with failed attempts only as RETRYING
+ */
+public record ClaimedRun(
+        RunId id,
+        String type,
+        String queue,
+        int priority,
+        long epoch,
+        int attempt,
+        Payload input,
+        RetryPolicy retry,
+        @Nullable Instant deadline,
+        Instant startedAt,
+        int lostLeases,
+        boolean cancelRequested,
+        List<StepRecord> steps) {}

@@ -1,0 +1,71 @@
+package dev.steadwork.store;
+
+import dev.steadwork.RunId;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * Hints that something happened, from this process and, where the database can tell, from others. A hint may be lost,
+ * repeated or false: whoever hears one looks at the database.
+ */
+public final class Signals {
+    private final List<Listener> listeners = new CopyOnWriteArrayList<>();
+
+    /** Hears hints; must return at once and not throw. */
+    public interface Listener {
+        /** Runs may be ready, or a timer due sooner than thought, in a queue with this topic. */
+        default void ready(int topic) {}
+
+        /** A run with this hash may have ended. */
+        default void ended(int runHash) {}
+
+        /** Cancellation or a pause may have been asked of a run with this hash. */
+        default void requested(int runHash) {}
+
+        /** Any hint may have been lost: look at everything. */
+        default void gap() {}
+    }
+
+    /** Ends a subscription. */
+    @FunctionalInterface
+    public interface Subscription extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    public Subscription subscribe(Listener listener) {
+        listeners.add(listener);
+        return () -> listeners.remove(listener);
+    }
+
+    public void ready(Collection<Integer> topics) {
+        for (var listener : listeners) {
+            topics.forEach(listener::ready);
+        }
+    }
+
+    public void ended(Collection<Integer> runHashes) {
+        for (var listener : listeners) {
+            runHashes.forEach(listener::ended);
+        }
+    }
+
+    public void requested(int runHash) {
+        listeners.forEach(listener -> listener.requested(runHash));
+    }
+
+    public void gap() {
+        listeners.forEach(Listener::gap);
+    }
+
+    /** The topic of a queue: the same in every process. */
+    public static int topic(String namespace, String queue) {
+        return 31 * namespace.hashCode() + queue.hashCode();
+    }
+
+    /** The hash of a run: the same in every process. */
+    public static int hash(RunId run) {
+        return run.uuid().hashCode();
+    }
+}

@@ -1,0 +1,103 @@
+package dev.steadwork.store;
+
+import dev.steadwork.Payload;
+import dev.steadwork.RunId;
+import dev.steadwork.RunInfo;
+import dev.steadwork.RunQuery;
+import dev.steadwork.StepInfo;
+import java.sql.Connection;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The database behind one interface. Calls are batch-shaped: one call moves many runs in one transaction. Every method
+ * may be called by many threads at once, throws only {@code SteadworkException}s, and leaves nothing half-done.
+ *
+ * <p>The database's clock decides everything that depends on time. Every write by a worker carries the lease epoch of its
+ * claim and changes nothing if that epoch is no longer current.
+ */
+public interface Store extends AutoCloseable {
+
+    /** Brings the schema up to date; safe when several processes do it at once. */
+    void migrate();
+
+    /** Refuses a schema that is missing, older or newer than this code, saying what to do. */
+    void checkSchema();
+
+    /** Tells what happens to runs, here and in other processes. */
+    Signals signals();
+
+    /** How many threads may call {@link #write} at once with profit. */
+    int lanes();
+
+    /**
+     * Applies all writes in one transaction and answers in their order. Triggers refused and writes under a stale epoch
+     * change nothing and are told by their answer; they do not disturb the others. A batch has at most one write per run,
+     * except steps and failed attempts, of which a run may have several.
+     */
+    List<WriteResult> write(List<? extends Write> batch);
+
+    /** Creates all runs in one transaction, or none if one is refused; the answers then say which. */
+    List<TriggerResult> triggerAll(List<NewRun> runs);
+
+    /** Creates the runs in the caller's own transaction, without committing or rolling it back. */
+    List<TriggerResult> triggerIn(Connection connection, List<NewRun> runs);
+
+    /** Takes up to {@code limit} PENDING runs, best first, with their recorded steps: one round trip. */
+    Claimed claim(ClaimRequest request);
+
+    /** Makes due SLEEPING runs and RUNNING runs with an expired lease PENDING, and tells when the next one is due. */
+    Promotion promote(PromoteRequest request);
+
+    /** Prolongs leases and updates the worker's entry; tells what was lost and what was asked of the runs. */
+    HeartbeatAnswer heartbeat(Heartbeat heartbeat);
+
+    /** Fails waiting runs whose deadline has passed, a batch at a time, with their dead letters; returns how many. */
+    int expireDeadlines(String namespace, DeadLetters deadLetters);
+
+    void cancel(RunId run);
+
+    void terminate(RunId run, String reason);
+
+    void pause(RunId run);
+
+    void resume(RunId run);
+
+    void retry(RunId run);
+
+    void delete(RunId run, String reason);
+
+    /** The run, or null if there is none. */
+    @Nullable RunInfo find(RunId run);
+
+    /** The input of the run, or null if there is no such run. */
+    @Nullable Payload input(RunId run);
+
+    /** The ends of those of the runs that have ended, are deleted for good, or never existed. */
+    List<RunEnd> ends(Collection<RunId> runs);
+
+    List<StepInfo> steps(RunId run);
+
+    /** Runs that match, newest first, older than {@code before} if it is given. */
+    List<RunInfo> list(String namespace, RunQuery.Filter filter, @Nullable RunId before, int limit);
+
+    long count(String namespace, RunQuery.Filter filter);
+
+    /** Records definitions, replacing older ones of the same name. */
+    void register(String namespace, Collection<Definition> definitions);
+
+    /** The queues of the definitions whose name begins with one of the prefixes. */
+    Set<String> queuesOfPrefixes(String namespace, Collection<String> typePrefixes);
+
+    /** Adds the worker, or makes it ONLINE again; the same (namespace, host, pid, name) is the same worker. */
+    void registerWorker(WorkerRegistration worker);
+
+    /** Marks the worker OFFLINE. */
+    void deregisterWorker(String namespace, String workerId);
+
+    /** Ends listeners, pools and connections that the store opened itself. */
+    @Override
+    void close();
+}

@@ -1,0 +1,31 @@
+package dev.steadwork.store;
+
+import dev.steadwork.RunId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer to a trigger.
+ *
+ * @param outcome what became of it
+ * @param id the new run, or the one that holds the key
+ * @param holderType the type of the run that holds the key, if there is one
+ */
+public record TriggerResult(Outcome outcome, RunId id, @Nullable String holderType) implements WriteResult {
+
+    /** What became of a trigger. */
+    public enum Outcome {
+        CREATED,
+        /** A run of the same type holds the key. */
+        EXISTED,
+        /** The key belongs to a run of another type. */
+        KEY_OF_OTHER_TYPE,
+        /** Nobody registered the type. */
+        UNKNOWN_TYPE,
+        /** No online worker serves the type. */
+        NO_WORKER_ONLINE
+    }
+
+    public boolean accepted() {
+        return outcome == Outcome.CREATED || outcome == Outcome.EXISTED;
+    }
+}
