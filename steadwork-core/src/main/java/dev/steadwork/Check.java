@@ -4,13 +4,13 @@ import java.time.Duration;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
-/** Refuses bad values with their name, the value and what is allowed. */
-final class Check {
-    static final int MAX_NAME_LENGTH = 255;
+/** Refuses bad values with their name, the value and what is allowed. For the packages of Steadwork itself. */
+public final class Check {
+    public static final int MAX_NAME_LENGTH = 255;
 
     private Check() {}
 
-    static <T> T notNull(String what, @Nullable T value) {
+    public static <T> T notNull(String what, @Nullable T value) {
         if (value == null) {
             throw new InvalidArgument(what + " must not be null.");
         }
@@ -18,7 +18,7 @@ final class Check {
     }
 
     /** A name that people type and that ends up in keys: 1 to 255 characters, none of them a control character. */
-    static String name(String what, @Nullable String value) {
+    public static String name(String what, @Nullable String value) {
         var name = text(what, value);
         if (name.isBlank()) {
             throw new InvalidArgument(what + " must not be empty or blank.");
@@ -27,7 +27,7 @@ final class Check {
     }
 
     /** Like a name, but may be empty. */
-    static String text(String what, @Nullable String given) {
+    public static String text(String what, @Nullable String given) {
         var value = notNull(what, given);
         if (value.length() > MAX_NAME_LENGTH) {
             throw new InvalidArgument("%s has %d characters, at most %d are allowed: %s..."
@@ -56,7 +56,7 @@ final class Check {
         return Character.isLowSurrogate(c) && (i == 0 || !Character.isHighSurrogate(value.charAt(i - 1)));
     }
 
-    static Duration notNegative(String what, @Nullable Duration given) {
+    public static Duration notNegative(String what, @Nullable Duration given) {
         var value = notNull(what, given);
         if (value.isNegative()) {
             throw new InvalidArgument("%s is %s; it must not be negative.".formatted(what, value));
@@ -64,7 +64,7 @@ final class Check {
         return value;
     }
 
-    static Duration positive(String what, @Nullable Duration given) {
+    public static Duration positive(String what, @Nullable Duration given) {
         var value = notNull(what, given);
         if (value.isNegative() || value.isZero()) {
             throw new InvalidArgument("%s is %s; it must be more than zero.".formatted(what, value));
@@ -72,14 +72,14 @@ final class Check {
         return value;
     }
 
-    static int positive(String what, int value) {
+    public static int positive(String what, int value) {
         if (value < 1) {
             throw new InvalidArgument("%s is %d; it must be at least 1.".formatted(what, value));
         }
         return value;
     }
 
-    static <T extends Collection<?>> T noNulls(String what, @Nullable T given) {
+    public static <T extends Collection<?>> T noNulls(String what, @Nullable T given) {
         var values = notNull(what, given);
         int index = 0;
         for (Object value : values) {

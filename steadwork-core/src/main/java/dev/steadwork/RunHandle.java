@@ -58,7 +58,7 @@ public interface RunHandle<O> {
     /** Ends the run at once as CANCELLED, whatever it is doing; what its worker writes afterwards is refused. */
     void terminate(String reason);
 
-    /** Stops the run until it is resumed; a running one stops at its next step or heartbeat. */
+    /** Stops the run until it is resumed; a running one stops at its next durable call. */
     void pause();
 
     /** Lets a paused run go on. */

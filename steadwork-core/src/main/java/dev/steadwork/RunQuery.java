@@ -5,6 +5,7 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,14 +13,23 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * for (var page = steadwork.runs().status(FAILED).type("checkout").page(50); ; page = page.next()) {
- *     page.items().forEach(run -> run.retry());
+ *     page.items().forEach(run -> steadwork.run(run.id()).retry());
  *     if (!page.hasNext()) break;
  * }
  * }</pre>
  */
-public final class RunQuery {
+public final class RunQuery implements Cloneable {
     private final Source source;
-    private final Filter filter;
+    private Set<RunStatus> statuses = Set.of();
+    private @Nullable String type;
+    private @Nullable String queue;
+    private Map<String, String> tags = Map.of();
+    private @Nullable String externalId;
+    private @Nullable Instant createdAfter;
+    private @Nullable Instant createdBefore;
+    private @Nullable RunId parent;
+    private @Nullable String errorText;
+    private boolean withDeleted;
 
     /** What a run must match; null or empty means: any. */
     public record Filter(
@@ -32,9 +42,7 @@ public final class RunQuery {
             @Nullable Instant createdBefore,
             @Nullable RunId parent,
             @Nullable String errorText,
-            boolean withDeleted) {
-        static final Filter ALL = new Filter(Set.of(), null, null, Map.of(), null, null, null, null, null, false);
-    }
+            boolean withDeleted) {}
 
     /** Where the runs come from. */
     public interface Source {
@@ -43,91 +51,62 @@ public final class RunQuery {
         long count(Filter filter);
     }
 
-    RunQuery(Source source, Filter filter) {
+    RunQuery(Source source) {
         this.source = source;
-        this.filter = filter;
     }
 
     /** In one of these statuses. */
     public RunQuery status(RunStatus first, RunStatus... more) {
-        var f = filter;
-        return with(new Filter(
-                EnumSet.of(first, more), f.type, f.queue, f.tags, f.externalId, f.createdAfter, f.createdBefore,
-                f.parent, f.errorText, f.withDeleted));
+        return changed(q -> q.statuses = EnumSet.of(Check.notNull("status", first), more));
     }
 
     /** Of this workflow. */
     public RunQuery type(String name) {
-        var f = filter;
-        return with(new Filter(
-                f.statuses, Check.name("type", name), f.queue, f.tags, f.externalId, f.createdAfter, f.createdBefore,
-                f.parent, f.errorText, f.withDeleted));
+        return changed(q -> q.type = Check.name("type", name));
     }
 
     /** In this queue. */
     public RunQuery queue(String name) {
-        var f = filter;
-        return with(new Filter(
-                f.statuses, f.type, Check.name("queue", name), f.tags, f.externalId, f.createdAfter, f.createdBefore,
-                f.parent, f.errorText, f.withDeleted));
+        return changed(q -> q.queue = Check.name("queue", name));
     }
 
     /** With this tag; several must all be there. */
     public RunQuery tag(String key, String value) {
-        var f = filter;
-        var tags = new TreeMap<>(f.tags);
-        tags.put(Check.name("tag key", key), Check.text("value of tag " + key, value));
-        return with(new Filter(
-                f.statuses, f.type, f.queue, Map.copyOf(tags), f.externalId, f.createdAfter, f.createdBefore, f.parent,
-                f.errorText, f.withDeleted));
+        return changed(q -> {
+            var all = new TreeMap<>(q.tags);
+            all.put(Check.name("tag key", key), Check.text("value of tag " + key, value));
+            q.tags = Map.copyOf(all);
+        });
     }
 
     /** With this external id. */
     public RunQuery externalId(String id) {
-        var f = filter;
-        return with(new Filter(
-                f.statuses, f.type, f.queue, f.tags, Check.name("externalId", id), f.createdAfter, f.createdBefore,
-                f.parent, f.errorText, f.withDeleted));
+        return changed(q -> q.externalId = Check.name("externalId", id));
     }
 
     /** Created at this time or later. */
     public RunQuery createdAfter(Instant time) {
-        var f = filter;
-        return with(new Filter(
-                f.statuses, f.type, f.queue, f.tags, f.externalId, Check.notNull("createdAfter", time),
-                f.createdBefore, f.parent, f.errorText, f.withDeleted));
+        return changed(q -> q.createdAfter = Check.notNull("createdAfter", time));
     }
 
     /** Created before this time. */
     public RunQuery createdBefore(Instant time) {
-        var f = filter;
-        return with(new Filter(
-                f.statuses, f.type, f.queue, f.tags, f.externalId, f.createdAfter,
-                Check.notNull("createdBefore", time), f.parent, f.errorText, f.withDeleted));
+        return changed(q -> q.createdBefore = Check.notNull("createdBefore", time));
     }
 
     /** Started by this run. */
     public RunQuery parent(RunId run) {
-        var f = filter;
-        return with(new Filter(
-                f.statuses, f.type, f.queue, f.tags, f.externalId, f.createdAfter, f.createdBefore,
-                Check.notNull("parent", run), f.errorText, f.withDeleted));
+        return changed(q -> q.parent = Check.notNull("parent", run));
     }
 
-    /** Whose error contains this text; upper and lower case are the same for ASCII letters. */
+    /** Whose error contains this text, in upper or lower case. */
     public RunQuery errorContains(String text) {
-        var f = filter;
-        return with(new Filter(
-                f.statuses, f.type, f.queue, f.tags, f.externalId, f.createdAfter, f.createdBefore, f.parent,
-                Check.name("error text", text), f.withDeleted));
+        return changed(q -> q.errorText = Check.name("error text", text));
     }
 
     /** Deleted runs too. */
     public RunQuery withDeleted() {
-        var f = filter;
-        return with(new Filter(
-                f.statuses, f.type, f.queue, f.tags, f.externalId, f.createdAfter, f.createdBefore, f.parent,
-                f.errorText, true));
+        return changed(q -> q.withDeleted = true);
     }
 
     /** The first page of at most this many runs (1 to 1000). */
@@ -135,15 +114,26 @@ public final class RunQuery {
         if (size < 1 || size > 1000) {
             throw new InvalidArgument("page size is %d; allowed is 1 to 1000.".formatted(size));
         }
-        return source.page(filter, size);
+        return source.page(filter(), size);
     }
 
     /** How many runs match. Reads them all: fine for rare statuses, slow over millions of finished runs. */
     public long count() {
-        return source.count(filter);
+        return source.count(filter());
     }
 
-    private RunQuery with(Filter narrower) {
-        return new RunQuery(source, narrower);
+    private Filter filter() {
+        return new Filter(
+                statuses, type, queue, tags, externalId, createdAfter, createdBefore, parent, errorText, withDeleted);
+    }
+
+    private RunQuery changed(Consumer<RunQuery> change) {
+        try {
+            var copy = (RunQuery) clone();
+            change.accept(copy);
+            return copy;
+        } catch (CloneNotSupportedException impossible) {
+            throw new AssertionError(impossible);
+        }
     }
 }

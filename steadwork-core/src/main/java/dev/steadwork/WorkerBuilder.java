@@ -6,12 +6,14 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Says what a worker serves; {@link #start()} starts it. Not safe for use by several threads. */
 public final class WorkerBuilder {
     private static final int DEFAULT_CONCURRENCY = 100;
+    private static final AtomicInteger unnamed = new AtomicInteger();
     private static final Duration DEFAULT_DRAIN_TIMEOUT = Duration.ofSeconds(30);
 
     private final Function<Spec, Worker> starter;
@@ -51,7 +53,7 @@ public final class WorkerBuilder {
         this.starter = starter;
     }
 
-    /** A name that tells several workers of one process apart. Default: {@code worker}. */
+    /** A name that tells several workers of one process apart. Default: {@code worker-1} and so on. */
     public WorkerBuilder name(String workerName) {
         this.name = Check.name("worker name", workerName);
         return this;
@@ -117,8 +119,12 @@ public final class WorkerBuilder {
                 throw new InvalidArgument("concurrency(%s, ...) names a workflow without a handler.".formatted(limited));
             }
         }
+        if (!limits.isEmpty() && !typePrefixes.isEmpty()) {
+            throw new InvalidArgument(
+                    "concurrency(workflow, n) and typePrefix(...) do not go together: a claim by prefix takes any type. Start two workers.");
+        }
         return starter.apply(new Spec(
-                name == null ? "worker" : name,
+                name == null ? "worker-" + unnamed.incrementAndGet() : name,
                 Map.copyOf(handlers),
                 Set.copyOf(queues),
                 Set.copyOf(typePrefixes),

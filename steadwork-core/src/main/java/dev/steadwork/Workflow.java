@@ -25,10 +25,23 @@ public final class Workflow<I, O> {
             String queue,
             RetryPolicy retry,
             @Nullable Duration timeout,
-            @Nullable Duration lease,
+            @Nullable Lease lease,
             @Nullable String deadLetter,
             KeyPolicy keyPolicy,
             TriggerCheck check) {}
+
+    /** How long a claim lasts without a heartbeat, and how often the heartbeat comes. */
+    public record Lease(Duration duration, Duration heartbeat) {
+        public Lease {
+            Check.positive("lease", duration);
+            Check.positive("heartbeat", heartbeat);
+            if (heartbeat.compareTo(duration) >= 0) {
+                throw new InvalidArgument(
+                        "heartbeat is %s and lease is %s; the heartbeat must be shorter, a third of the lease is good."
+                                .formatted(heartbeat, duration));
+            }
+        }
+    }
 
     private Workflow(String name, TypeRef<I> inputType, TypeRef<O> outputType, Options options) {
         this.name = name;
@@ -74,13 +87,13 @@ public final class Workflow<I, O> {
     }
 
     /**
-     * How long a worker's claim on a run of this type lasts without a heartbeat. Default: the engine's. Shorter means a
-     * faster take-over after a crash; it must be longer than the heartbeat interval.
+     * How long a worker's claim on a run of this type lasts without a heartbeat, and how often the heartbeat comes.
+     * Default: the engine's. Shorter means a faster take-over after a crash and more heartbeats.
      */
-    public Workflow<I, O> lease(Duration lease) {
+    public Workflow<I, O> lease(Duration lease, Duration heartbeat) {
         var o = options;
         return with(new Options(
-                o.queue, o.retry, o.timeout, Check.positive("lease", lease), o.deadLetter, o.keyPolicy, o.check));
+                o.queue, o.retry, o.timeout, new Lease(lease, heartbeat), o.deadLetter, o.keyPolicy, o.check));
     }
 
     /** A run that fails triggers this workflow with a {@link DeadLetter}, in the transaction that fails it. */

@@ -1,0 +1,279 @@
+package dev.steadwork;
+
+import dev.steadwork.claim.RunningWorker;
+import dev.steadwork.codec.JsonCodec;
+import dev.steadwork.codec.Payloads;
+import dev.steadwork.store.Committer;
+import dev.steadwork.store.Definition;
+import dev.steadwork.store.Store;
+import dev.steadwork.store.jdbc.JdbcStores;
+import dev.steadwork.store.jdbc.StoreConfig;
+import dev.steadwork.trigger.Engine;
+import dev.steadwork.trigger.Results;
+import dev.steadwork.trigger.RunLists;
+import dev.steadwork.trigger.StoreTrigger;
+import dev.steadwork.trigger.StoredRun;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Durable workflows on the database you already have. Open one per process and share it between threads.
+ *
+ * <pre>{@code
+ * try (Steadwork steadwork = Steadwork.open("jdbc:sqlite:app.db")) {
+ *     steadwork.worker().handle(CHECKOUT, this::checkout).start();
+ *     Receipt receipt = steadwork.workflow(CHECKOUT).trigger(order).await(Duration.ofMinutes(1));
+ * }
+ * }</pre>
+ */
+public final class Steadwork implements AutoCloseable {
+    private final Store store;
+    private final Committer committer;
+    private final Results results;
+    private final Engine engine;
+    private final Settings settings;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final List<Worker> workers = new CopyOnWriteArrayList<>();
+
+    private record Settings(Workflow.Lease lease, Duration pollInterval, int crashBudget) {}
+
+    private Steadwork(Store store, Payloads payloads, String namespace, Settings settings) {
+        this.store = store;
+        this.committer = new Committer(store);
+        this.results = new Results(store, settings.pollInterval());
+        this.engine = new Engine(store, committer, payloads, results, namespace, closed);
+        this.settings = settings;
+    }
+
+    /** Opens a database by its JDBC URL ({@code jdbc:sqlite:app.db}, {@code jdbc:postgresql://host/db}) with defaults. */
+    public static Steadwork open(String url) {
+        return builder().url(url).open();
+    }
+
+    /** Opens a database with settings of your own. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** A workflow to be triggered. */
+    public <I, O> WorkflowTrigger<I, O> workflow(Workflow<I, O> workflow) {
+        return StoreTrigger.of(engine, Check.notNull("workflow", workflow));
+    }
+
+    /** A workflow to be triggered by its name alone; its queue and defaults are those it was registered with. */
+    public WorkflowTrigger<Object, Object> workflow(String name) {
+        return StoreTrigger.untyped(engine, name);
+    }
+
+    /** Any run by its id. The output is what the codec makes of it: maps, lists, text and numbers for JSON. */
+    public RunHandle<Object> run(RunId id) {
+        return new StoredRun<>(engine, Check.notNull("run id", id), TypeRef.of(Object.class), false);
+    }
+
+    /** A run of this workflow by its id. */
+    public <O> RunHandle<O> run(RunId id, Workflow<?, O> workflow) {
+        Check.notNull("workflow", workflow);
+        return new StoredRun<>(engine, Check.notNull("run id", id), workflow.outputType(), false);
+    }
+
+    /** The runs of this namespace, to be narrowed by filters. */
+    public RunQuery runs() {
+        return new RunQuery(new RunLists(engine));
+    }
+
+    /** A worker to be started in this process. */
+    public WorkerBuilder worker() {
+        engine.checkOpen();
+        return new WorkerBuilder(this::start);
+    }
+
+    private Worker start(WorkerBuilder.Spec spec) {
+        engine.checkOpen();
+        var surroundings = new RunningWorker.Surroundings(
+                store,
+                committer,
+                engine.payloads(),
+                engine.namespace(),
+                settings.lease(),
+                settings.pollInterval(),
+                settings.crashBudget(),
+                results::ended);
+        var worker = new RunningWorker(surroundings, spec).start();
+        workers.add(worker);
+        return worker;
+    }
+
+    /** Records workflows so that they can be triggered before a worker for them has started. */
+    public void register(Workflow<?, ?>... workflows) {
+        var definitions = Arrays.stream(Check.notNull("workflows", workflows))
+                .map(workflow -> Definition.of(Check.notNull("workflow", workflow)))
+                .toList();
+        engine.store().register(engine.namespace(), definitions);
+    }
+
+    /** Drains the workers of this instance, then closes what it opened. Idempotent. */
+    @Override
+    public void close() {
+        workers.forEach(Worker::close);
+        if (closed.compareAndSet(false, true)) {
+            results.close();
+            committer.close();
+            store.close();
+        }
+    }
+
+    /** The settings of a {@link Steadwork}; the defaults are right for most. Not safe for use by several threads. */
+    public static final class Builder {
+        private @Nullable String url;
+        private @Nullable DataSource dataSource;
+        private @Nullable String user;
+        private @Nullable String password;
+        private String schema = "steadwork";
+        private String namespace = "default";
+        private Duration lease = Duration.ofSeconds(30);
+        private Duration heartbeat = Duration.ofSeconds(10);
+        private Duration pollInterval = Duration.ofSeconds(5);
+        private Duration staleAfter = Duration.ofSeconds(60);
+        private Codec codec = new JsonCodec();
+        private int warnBytes = Payloads.DEFAULT_WARN_BYTES;
+        private int maxBytes = Payloads.DEFAULT_MAX_BYTES;
+        private int crashBudget = 5;
+        private int poolSize = 10;
+        private boolean listen = true;
+        private boolean migrate = true;
+
+        private Builder() {}
+
+        /** Where the database is: a {@code jdbc:sqlite:} or {@code jdbc:postgresql:} URL. */
+        public Builder url(String jdbcUrl) {
+            this.url = Check.notNull("url", jdbcUrl);
+            return this;
+        }
+
+        /** The application's own connections instead of a URL; they are used, not closed. */
+        public Builder dataSource(DataSource source) {
+            this.dataSource = Check.notNull("dataSource", source);
+            return this;
+        }
+
+        public Builder user(String name) {
+            this.user = Check.notNull("user", name);
+            return this;
+        }
+
+        public Builder password(String secret) {
+            this.password = Check.notNull("password", secret);
+            return this;
+        }
+
+        /** The Postgres schema of the tables; on SQLite the prefix of their names. Default {@code steadwork}. */
+        public Builder schema(String name) {
+            this.schema = Check.name("schema", name);
+            return this;
+        }
+
+        /** The tenant whose runs this instance sees. Default {@code default}. */
+        public Builder namespace(String name) {
+            this.namespace = Check.name("namespace", name);
+            return this;
+        }
+
+        /**
+         * How long a run stays with a worker that has fallen silent. Default 30 s. Shorter: a faster take-over after a
+         * crash; but a worker that stops for longer than this (a long GC pause) loses its runs.
+         */
+        public Builder lease(Duration duration) {
+            this.lease = Check.positive("lease", duration);
+            return this;
+        }
+
+        /** How often a worker prolongs its leases. Default 10 s; a third of the lease is good. */
+        public Builder heartbeat(Duration interval) {
+            this.heartbeat = Check.positive("heartbeat", interval);
+            return this;
+        }
+
+        /** How often an idle process looks by itself, in case a notification was lost. Default 5 s. */
+        public Builder pollInterval(Duration interval) {
+            this.pollInterval = Check.positive("pollInterval", interval);
+            return this;
+        }
+
+        /** How long after its last heartbeat a worker no longer counts as online. Default 60 s. */
+        public Builder staleAfter(Duration duration) {
+            this.staleAfter = Check.positive("staleAfter", duration);
+            return this;
+        }
+
+        /** How many workers a run may lose before it fails with {@code worker_lost}. Default 5. */
+        public Builder crashBudget(int lostLeases) {
+            if (lostLeases < 0) {
+                throw new InvalidArgument("crashBudget is %d; it must not be negative.".formatted(lostLeases));
+            }
+            this.crashBudget = lostLeases;
+            return this;
+        }
+
+        /** How values become bytes. Default JSON. */
+        public Builder codec(Codec payloadCodec) {
+            this.codec = Check.notNull("codec", payloadCodec);
+            return this;
+        }
+
+        /** From which size a payload is warned of, and over which it is refused. Default 1 MiB and 2 MiB. */
+        public Builder payloadLimits(int warnAtBytes, int refuseOverBytes) {
+            this.warnBytes = warnAtBytes;
+            this.maxBytes = refuseOverBytes;
+            return this;
+        }
+
+        /** How many connections to open at most when a URL is given. Default 10. */
+        public Builder poolSize(int connections) {
+            this.poolSize = Check.positive("poolSize", connections);
+            return this;
+        }
+
+        /** Whether to hear other processes by LISTEN. Default true; switch it off behind PgBouncer in transaction mode. */
+        public Builder listen(boolean useListen) {
+            this.listen = useListen;
+            return this;
+        }
+
+        /** Whether opening brings the schema up to date. Default true; otherwise an older schema is refused. */
+        public Builder migrate(boolean atOpen) {
+            this.migrate = atOpen;
+            return this;
+        }
+
+        /**
+         * Opens the database.
+         *
+         * @throws Unavailable if it cannot be reached
+         * @throws PreconditionFailed if the schema has another version and may not be migrated
+         */
+        public Steadwork open() {
+            if ((url == null) == (dataSource == null)) {
+                throw new InvalidArgument("Give either url(...) or dataSource(...), and not both.");
+            }
+            var settings = new Settings(new Workflow.Lease(lease, heartbeat), pollInterval, crashBudget);
+            var payloads = new Payloads(codec, warnBytes, maxBytes);
+            var store = JdbcStores.open(
+                    new StoreConfig(url, dataSource, user, password, schema, poolSize, listen, staleAfter));
+            try {
+                if (migrate) {
+                    store.migrate();
+                }
+                store.checkSchema();
+                return new Steadwork(store, payloads, namespace, settings);
+            } catch (RuntimeException | Error failure) {
+                store.close();
+                throw failure;
+            }
+        }
+    }
+}

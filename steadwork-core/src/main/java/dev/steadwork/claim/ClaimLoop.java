@@ -1,0 +1,245 @@
+package dev.steadwork.claim;
+
+import dev.steadwork.SteadworkException;
+import dev.steadwork.WorkerBuilder;
+import dev.steadwork.execute.DatabaseClock;
+import dev.steadwork.execute.Execution;
+import dev.steadwork.execute.RunExecutor;
+import dev.steadwork.execute.Threads;
+import dev.steadwork.store.ClaimRequest;
+import dev.steadwork.store.PromoteRequest;
+import dev.steadwork.store.Signals;
+import dev.steadwork.store.Store;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Keeps its queues moving: claims ready runs while slots are free and hands each to the executor. */
+final class ClaimLoop implements Runnable, Signals.Listener {
+    private static final Logger log = LoggerFactory.getLogger(ClaimLoop.class);
+    private static final int PROMOTE_BATCH = 1000;
+    /** How often timers are looked at while hints come in: a timer set just now may be due soon. */
+    private static final long TIMER_LOOK_NANOS = Duration.ofMillis(50).toNanos();
+
+    private static final Duration RECONNECT_WAIT = Duration.ofSeconds(1);
+
+    private final Store store;
+    private final String namespace;
+    private final String worker;
+    private final WorkerBuilder.Spec spec;
+    private final List<Share> shares;
+    private final Slots slots;
+    private final LeaseKeeper keeper;
+    private final RunExecutor executor;
+    private final BiConsumer<Execution, Share> onClaim;
+    private final Duration pollInterval;
+    private final Wakeup wakeup = new Wakeup();
+    private final Thread thread;
+
+    private volatile List<String> queues = List.of();
+    private volatile Set<Integer> topics = Set.of();
+    private volatile boolean stopping;
+    private volatile long timersDueNanos = System.nanoTime();
+    private volatile long timersSeenNanos = System.nanoTime();
+    private volatile boolean wantsSlots = true;
+    private long pollNanos = System.nanoTime();
+
+    ClaimLoop(
+            Store store,
+            String namespace,
+            String worker,
+            WorkerBuilder.Spec spec,
+            List<Share> shares,
+            Slots slots,
+            LeaseKeeper keeper,
+            RunExecutor executor,
+            BiConsumer<Execution, Share> onClaim,
+            Duration pollInterval) {
+        this.store = store;
+        this.namespace = namespace;
+        this.worker = worker;
+        this.spec = spec;
+        this.shares = shares;
+        this.slots = slots;
+        this.keeper = keeper;
+        this.executor = executor;
+        this.onClaim = onClaim;
+        this.pollInterval = pollInterval;
+        this.thread = Threads.daemon("steadwork-claim-" + worker, this);
+    }
+
+    void start() {
+        refreshQueues();
+        thread.start();
+    }
+
+    @Override
+    public void run() {
+        while (!stopping) {
+            try {
+                boolean more = claimAndDispatch();
+                if (!more) {
+                    waitForWork();
+                }
+            } catch (InterruptedException stopped) {
+                return;
+            } catch (SteadworkException unavailable) {
+                reconnect(unavailable);
+            } catch (RuntimeException | Error unexpected) {
+                log.error("Worker {}: claiming failed, trying again.", worker, unexpected);
+                pause(RECONNECT_WAIT);
+            }
+        }
+    }
+
+    /** Takes what is ready and fits; whether more may be ready for slots that are free. */
+    private boolean claimAndDispatch() {
+        promoteIfDue();
+        boolean more = false;
+        boolean full = false;
+        for (var share : shares) {
+            int free = share.free(slots);
+            int claimed = free > 0 && !queues.isEmpty() && !stopping ? claim(share, free) : 0;
+            more |= free > 0 && claimed == free;
+            full |= free <= 0;
+        }
+        wantsSlots = full || more;
+        return more;
+    }
+
+    private int claim(Share share, int limit) {
+        var claimed = store.claim(new ClaimRequest(
+                namespace,
+                worker,
+                queues,
+                share.types(),
+                share.typePrefixes(),
+                List.copyOf(spec.versions()),
+                limit,
+                share.lease().duration()));
+        var clock = new DatabaseClock(claimed.now());
+        for (var run : claimed.runs()) {
+            slots.take(run.type());
+            var execution = executor.prepare(run, clock);
+            onClaim.accept(execution, share);
+            executor.start(execution);
+        }
+        return claimed.runs().size();
+    }
+
+    private void promoteIfDue() {
+        if (System.nanoTime() - timersDueNanos < 0 || queues.isEmpty()) {
+            return;
+        }
+        timersSeenNanos = System.nanoTime();
+        timersDueNanos = timersSeenNanos + pollInterval.toNanos(); // before the look: a hint meanwhile brings it forward
+        var promotion = store.promote(new PromoteRequest(namespace, queues, keeper.executing(), PROMOTE_BATCH));
+        if (promotion.untilNext() != null) {
+            timersDueBy(System.nanoTime() + promotion.untilNext().toNanos());
+        }
+    }
+
+    private synchronized void timersDueBy(long nanos) {
+        if (nanos - timersDueNanos < 0) {
+            timersDueNanos = nanos;
+        }
+    }
+
+    private void waitForWork() throws InterruptedException {
+        long now = System.nanoTime();
+        if (now - pollNanos >= 0) {
+            pollNanos = now + jittered(pollInterval).toNanos();
+            refreshQueues();
+        }
+        wakeup.await(Math.min(pollNanos - now, timersDueNanos - now));
+    }
+
+    /** A worker that claims by prefix reads the queues of the definitions that match now. */
+    private void refreshQueues() {
+        var explicit = spec.queues();
+        if (!explicit.isEmpty()) {
+            queues = List.copyOf(explicit);
+        } else if (!spec.typePrefixes().isEmpty()) {
+            queues = List.copyOf(store.queuesOfPrefixes(namespace, spec.typePrefixes()));
+        } else {
+            queues = spec.handlers().values().stream()
+                    .map(handling -> handling.workflow().options().queue())
+                    .distinct()
+                    .toList();
+        }
+        topics = queues.stream().map(queue -> Signals.topic(namespace, queue)).collect(Collectors.toSet());
+    }
+
+    @Override
+    public void ready(int topic) {
+        if (topics.contains(topic)) {
+            timersDueBy(timersSeenNanos + TIMER_LOOK_NANOS);
+            wakeup.wake();
+        }
+    }
+
+    @Override
+    public void gap() {
+        timersDueBy(timersSeenNanos + TIMER_LOOK_NANOS);
+        wakeup.wake();
+    }
+
+    /** A slot is free again: worth a look if runs were left waiting for one. */
+    void slotFreed() {
+        if (wantsSlots) {
+            wakeup.wake();
+        }
+    }
+
+    /** After a lost connection checkpoints and leases go first: nothing is claimed before a heartbeat went through. */
+    private void reconnect(SteadworkException unavailable) {
+        log.warn("Worker {}: the database cannot be used, trying again: {}", worker, unavailable.getMessage());
+        while (!stopping) {
+            pause(jittered(RECONNECT_WAIT));
+            try {
+                keeper.beat();
+                log.info("Worker {}: the database is back.", worker);
+                return;
+            } catch (SteadworkException stillUnavailable) {
+                log.debug("Worker {}: not yet: {}", worker, stillUnavailable.getMessage());
+            }
+        }
+    }
+
+    private void pause(Duration wait) {
+        long end = System.nanoTime() + wait.toNanos();
+        try {
+            while (!stopping && System.nanoTime() - end < 0) {
+                wakeup.await(end - System.nanoTime());
+            }
+        } catch (InterruptedException stopped) {
+            stopping = true;
+        }
+    }
+
+    private static Duration jittered(Duration interval) {
+        return Duration.ofNanos((long) (interval.toNanos() * ThreadLocalRandom.current().nextDouble(0.8, 1.2)));
+    }
+
+    /** Claims nothing more; returns when the loop has ended. */
+    void stop() {
+        stopping = true;
+        wakeup.wake();
+        boolean interrupted = false;
+        while (thread.isAlive() && thread != Thread.currentThread()) {
+            try {
+                thread.join();
+            } catch (InterruptedException kept) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

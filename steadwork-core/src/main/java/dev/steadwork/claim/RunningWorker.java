@@ -1,0 +1,242 @@
+package dev.steadwork.claim;
+
+import dev.steadwork.RunStatus;
+import dev.steadwork.SteadworkException;
+import dev.steadwork.Worker;
+import dev.steadwork.WorkerBuilder;
+import dev.steadwork.Workflow;
+import dev.steadwork.codec.Payloads;
+import dev.steadwork.execute.Availability;
+import dev.steadwork.execute.DeadLetterRuns;
+import dev.steadwork.execute.Execution;
+import dev.steadwork.execute.RunExecutor;
+import dev.steadwork.maintain.Duties;
+import dev.steadwork.maintain.Duty;
+import dev.steadwork.store.Committer;
+import dev.steadwork.store.Definition;
+import dev.steadwork.store.RunEnd;
+import dev.steadwork.store.Signals;
+import dev.steadwork.store.Store;
+import dev.steadwork.store.WorkerRegistration;
+import dev.steadwork.store.Write;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A worker of this process: its loop, its leases and its end. */
+public final class RunningWorker implements Worker {
+    private static final Logger log = LoggerFactory.getLogger(RunningWorker.class);
+    /** How long an interrupted handler may take to leave by itself when the worker closes. */
+    private static final Duration LEAVE_WAIT = Duration.ofSeconds(1);
+
+    private final Store store;
+    private final WorkerRegistration registration;
+    private final WorkerBuilder.Spec spec;
+    private final Slots slots;
+    private final RunExecutor executor;
+    private final LeaseKeeper keeper;
+    private final ClaimLoop loop;
+    private final Duties duties;
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final Thread shutdownHook;
+    private Signals.@Nullable Subscription loopSignals;
+    private Signals.@Nullable Subscription keeperSignals;
+
+    /** What the worker needs of the engine around it. */
+    public record Surroundings(
+            Store store,
+            Committer committer,
+            Payloads payloads,
+            String namespace,
+            Workflow.Lease lease,
+            Duration pollInterval,
+            int crashBudget,
+            Consumer<RunEnd> onEnd) {}
+
+    public RunningWorker(Surroundings engine, WorkerBuilder.Spec spec) {
+        this.store = engine.store();
+        this.spec = spec;
+        this.registration = registration(engine.namespace(), spec);
+        var shares = Share.of(spec, engine.lease());
+        var availability = new Availability();
+        var deadLetters = new DeadLetterRuns(engine.namespace(), engine.payloads());
+        this.slots = new Slots(spec.concurrency(), spec.limits());
+        this.executor = new RunExecutor(
+                spec.handlers(),
+                engine.payloads(),
+                engine.committer(),
+                availability,
+                deadLetters,
+                engine.crashBudget(),
+                this::settled,
+                engine.onEnd());
+        this.keeper = new LeaseKeeper(
+                store, engine.namespace(), registration.id(), engine.lease(), shares, executor, availability);
+        this.loop = new ClaimLoop(
+                store,
+                engine.namespace(),
+                registration.id(),
+                spec,
+                shares,
+                slots,
+                keeper,
+                executor,
+                (execution, share) -> keeper.hold(execution, share.lease()),
+                engine.pollInterval());
+        this.duties = new Duties(List.of(new Duty(
+                "deadlines", engine.pollInterval(), () -> store.expireDeadlines(engine.namespace(), deadLetters))));
+        this.shutdownHook = new Thread(this::close, "steadwork-shutdown-" + registration.id());
+    }
+
+    private static WorkerRegistration registration(String namespace, WorkerBuilder.Spec spec) {
+        var host = HostName.get();
+        long pid = ProcessHandle.current().pid();
+        return new WorkerRegistration(
+                namespace,
+                host + "/" + pid + "/" + spec.name(),
+                spec.name(),
+                host,
+                pid,
+                spec.queues().stream().sorted().toList(),
+                spec.handlers().keySet().stream().sorted().toList(),
+                spec.typePrefixes().stream().sorted().toList(),
+                spec.concurrency());
+    }
+
+    /** Registers the worker and its workflows and starts to claim. */
+    public RunningWorker start() {
+        var definitions = spec.handlers().values().stream()
+                .map(handling -> Definition.of(handling.workflow()))
+                .toList();
+        store.register(registration.namespace(), definitions);
+        store.registerWorker(registration);
+        loopSignals = store.signals().subscribe(loop);
+        keeperSignals = store.signals().subscribe(keeper);
+        keeper.start();
+        loop.start();
+        duties.start();
+        Runtime.getRuntime().addShutdownHook(shutdownHook);
+        log.info("Worker {} serves {} with {} slots.", id(), spec.handlers().keySet(), spec.concurrency());
+        return this;
+    }
+
+    @Override
+    public String id() {
+        return registration.id();
+    }
+
+    @Override
+    public int active() {
+        return slots.used();
+    }
+
+    private void settled(Execution execution, Write.@Nullable Fenced outcome) {
+        keeper.letGo(execution);
+        if (outcome instanceof Write.Finish end) {
+            if (end.status() == RunStatus.COMPLETED) {
+                keeper.countCompleted();
+            } else if (end.status() == RunStatus.FAILED) {
+                keeper.countFailed();
+            }
+        }
+        slots.release(execution.type());
+        loop.slotFreed();
+    }
+
+    @Override
+    public void join() {
+        try {
+            ended.await();
+        } catch (InterruptedException kept) {
+            Thread.currentThread().interrupt();
+            throw new CancellationException("Interrupted while waiting for worker " + id() + " to end.");
+        }
+    }
+
+    @Override
+    public void close() {
+        if (!closing.compareAndSet(false, true)) {
+            awaitEnded();
+            return;
+        }
+        removeShutdownHook();
+        duties.stop();
+        loop.stop();
+        executor.drain();
+        keeper.drain();
+        if (!waitUntil(() -> slots.used() == 0, spec.drainTimeout())) {
+            handBack();
+        }
+        deregister();
+        keeper.stop();
+        executor.close();
+        ended.countDown();
+        log.info("Worker {} has ended.", id());
+    }
+
+    /** The drain timeout is over: other workers go on with what is left, at once. */
+    private void handBack() {
+        var left = keeper.executions();
+        log.warn("Worker {}: handing back {} runs that did not reach a checkpoint in time.", id(), left.size());
+        left.forEach(execution -> execution.stop(Execution.Stop.RELEASE));
+        if (!waitUntil(() -> slots.used() == 0, LEAVE_WAIT)) {
+            keeper.executions().forEach(executor::abandon);
+            waitUntil(() -> slots.used() == 0, LEAVE_WAIT);
+        }
+    }
+
+    private void deregister() {
+        try {
+            keeper.beat();
+            store.deregisterWorker(registration.namespace(), id());
+        } catch (SteadworkException unavailable) {
+            log.warn("Worker {} could not be deregistered; it counts as stale soon: {}", id(), unavailable.getMessage());
+        }
+        if (loopSignals != null && keeperSignals != null) {
+            loopSignals.close();
+            keeperSignals.close();
+        }
+    }
+
+    private void awaitEnded() {
+        try {
+            ended.await();
+        } catch (InterruptedException kept) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void removeShutdownHook() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(shutdownHook);
+        } catch (IllegalStateException alreadyShuttingDown) {
+            log.debug("Worker {} drains because the JVM shuts down.", id());
+        }
+    }
+
+    /** Waits for something that settled runs bring about; an interrupt ends the wait and is kept. */
+    private static boolean waitUntil(BooleanSupplier condition, Duration atMost) {
+        long end = System.nanoTime() + atMost.toNanos();
+        try {
+            while (!condition.getAsBoolean()) {
+                if (System.nanoTime() - end >= 0) {
+                    return false;
+                }
+                TimeUnit.MILLISECONDS.sleep(5);
+            }
+            return true;
+        } catch (InterruptedException kept) {
+            Thread.currentThread().interrupt();
+            return condition.getAsBoolean();
+        }
+    }
+}

@@ -1,0 +1,148 @@
+package dev.steadwork.codec;
+
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
+import com.fasterxml.jackson.datatype.jsr310.JavaTimeFeature;
+import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
+import dev.steadwork.Check;
+import dev.steadwork.Codec;
+import dev.steadwork.InvalidArgument;
+import dev.steadwork.Payload;
+import dev.steadwork.Serialization;
+import dev.steadwork.TypeRef;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The default codec: JSON by Jackson, UTF-8. A {@code byte[]} passes as it is, and so does a {@link Payload}. Errors name
+ * types and places but never quote a value, which may be a secret.
+ *
+ * <p>Only the value is known when it is written, not the type it is declared with. So the type names that
+ * {@code @JsonTypeInfo} asks for are written for a value and inside a record, but not for the elements of a bare list:
+ *
+ * <pre>{@code
+ * return List.of(new Circle(1), new Square(2));             // bad: cannot be read back as List<Shape>
+ * return new Drawing(List.of(new Circle(1), new Square(2))); // good: record Drawing(List<Shape> shapes)
+ * }</pre>
+ */
+public final class JsonCodec implements Codec {
+    private static final Pattern JSON =
+            Pattern.compile("application/([\\w.-]+\\+)?json(; ?charset=utf-8)?", Pattern.CASE_INSENSITIVE);
+
+    private final ObjectMapper mapper;
+
+    /** Dates and durations as ISO text, unknown properties ignored, fractions never cut to whole numbers. */
+    public JsonCodec() {
+        this(defaultMapper());
+    }
+
+    /**
+     * With the settings of a mapper that reads and writes JSON. The mapper is copied; the copy also learns Steadwork's
+     * own types such as {@link dev.steadwork.RunId}.
+     */
+    public JsonCodec(ObjectMapper mapper) {
+        var format = Check.notNull("mapper", mapper).getFactory().getFormatName();
+        if (!"JSON".equals(format)) {
+            throw new InvalidArgument("The mapper of a JsonCodec writes %s; it must write JSON.".formatted(format));
+        }
+        this.mapper = mapper.copy().registerModule(new SteadworkModule());
+    }
+
+    private static ObjectMapper defaultMapper() {
+        return JsonMapper.builder()
+                .addModule(new Jdk8Module())
+                .addModule(new JavaTimeModule().disable(JavaTimeFeature.NORMALIZE_DESERIALIZED_ZONE_ID))
+                .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS)
+                .disable(SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
+                .enable(SerializationFeature.WRITE_DATES_WITH_ZONE_ID)
+                .disable(DeserializationFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
+                .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+                .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+                .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+                .build();
+    }
+
+    @Override
+    public Payload encode(@Nullable Object value) {
+        if (value == null) {
+            return Payload.NONE;
+        }
+        if (value instanceof Payload payload) {
+            return payload;
+        }
+        if (value instanceof byte[] bytes) {
+            return new Payload(bytes, Payload.BYTES);
+        }
+        return new Payload(write(value), Payload.JSON);
+    }
+
+    /**
+     * The value of a payload. {@code byte[]} gives the bytes of any payload, {@code Payload} the payload itself, and
+     * {@code Object} what the content type suggests.
+     */
+    @Override
+    @SuppressWarnings("unchecked")
+    public <T> @Nullable T decode(Payload payload, TypeRef<T> type) {
+        var target = type.type();
+        if (payload.isNone() || target == Void.class) {
+            return null;
+        }
+        if (target == Payload.class) {
+            return (T) payload;
+        }
+        if (target == byte[].class || (target == Object.class && isBytes(payload))) {
+            return (T) payload.bytes();
+        }
+        if (!isJson(payload)) {
+            throw new Serialization(
+                    "A payload of content type '%s' cannot be read as %s: JsonCodec reads %s. Use the codec that wrote it, or read it as byte[]."
+                            .formatted(payload.contentType(), type, Payload.JSON),
+                    null);
+        }
+        return read(payload.bytes(), type);
+    }
+
+    private static boolean isBytes(Payload payload) {
+        return payload.contentType().equals(Payload.BYTES);
+    }
+
+    private static boolean isJson(Payload payload) {
+        return payload.contentType().equals(Payload.JSON)
+                || JSON.matcher(payload.contentType()).matches();
+    }
+
+    private byte[] write(Object value) {
+        try {
+            return mapper.writeValueAsBytes(value);
+        } catch (IOException | RuntimeException | StackOverflowError problem) {
+            throw JsonProblem.writing(value.getClass(), problem);
+        }
+    }
+
+    private <T> @Nullable T read(byte[] json, TypeRef<T> type) {
+        try {
+            return mapper.readValue(json, mapper.constructType(type.type()));
+        } catch (IOException | RuntimeException | StackOverflowError problem) {
+            if (!JsonProblem.isSyntax(problem)) {
+                throw JsonProblem.reading(type, problem);
+            }
+        }
+        return readText(json, type);
+    }
+
+    /** Jackson writes half of a surrogate pair in a key, but reads it back only from text, not from bytes. */
+    private <T> @Nullable T readText(byte[] json, TypeRef<T> type) {
+        try {
+            var text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(json));
+            return mapper.readValue(text.toString(), mapper.constructType(type.type()));
+        } catch (IOException | RuntimeException | StackOverflowError problem) {
+            throw JsonProblem.reading(type, problem);
+        }
+    }
+}

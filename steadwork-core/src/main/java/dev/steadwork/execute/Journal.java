@@ -1,0 +1,42 @@
+package dev.steadwork.execute;
+
+import dev.steadwork.NonDeterministicWorkflow;
+import dev.steadwork.RunId;
+import dev.steadwork.store.StepRecord;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The recorded steps of a run, and where its handler is among them. Belongs to the handler's thread. */
+final class Journal {
+    private final RunId run;
+    private final Map<Integer, StepRecord> byPosition = new HashMap<>();
+    private final Map<String, Integer> uses = new HashMap<>();
+    private int position;
+
+    Journal(RunId run, List<StepRecord> recorded) {
+        this.run = run;
+        recorded.forEach(step -> byPosition.put(step.key().position(), step));
+    }
+
+    /** Takes the next position for a durable call of this name. */
+    StepRecord.Key next(String name) {
+        position++;
+        var recorded = byPosition.get(position);
+        if (recorded != null && !recorded.key().name().equals(name)) {
+            throw new NonDeterministicWorkflow(
+                    ("Run %s: durable call %d was '%s' when it was recorded and is '%s' now. The handler's code changed, or its path "
+                                    + "depends on something outside steps (time, random numbers, shared state). Restore the old "
+                                    + "path for this run and retry it.")
+                            .formatted(run, position, recorded.key().name(), name));
+        }
+        int occurrence = uses.merge(name, 1, Integer::sum);
+        return new StepRecord.Key(name, occurrence, position);
+    }
+
+    /** What was recorded of this call, if anything. */
+    @Nullable StepRecord recorded(StepRecord.Key key) {
+        return byPosition.get(key.position());
+    }
+}

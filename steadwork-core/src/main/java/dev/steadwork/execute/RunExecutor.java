@@ -1,0 +1,108 @@
+package dev.steadwork.execute;
+
+import dev.steadwork.RunError;
+import dev.steadwork.WorkerBuilder.Handling;
+import dev.steadwork.codec.Payloads;
+import dev.steadwork.store.ClaimedRun;
+import dev.steadwork.store.Committer;
+import dev.steadwork.store.NewRun;
+import dev.steadwork.store.RunEnd;
+import dev.steadwork.store.Write;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Executes claimed runs: what all executions of a worker share. */
+public final class RunExecutor {
+    private final Map<String, Handling<?, ?>> handlers;
+    private final Payloads payloads;
+    private final Recorder recorder;
+    private final DeadLetterRuns deadLetters;
+    private final int crashBudget;
+    private final BiConsumer<Execution, Write.@Nullable Fenced> onSettled;
+    private final Consumer<RunEnd> onEnd;
+    private final ExecutorService threads = Threads.perTask();
+    private volatile boolean draining;
+    private volatile boolean closed;
+
+    public RunExecutor(
+            Map<String, Handling<?, ?>> handlers,
+            Payloads payloads,
+            Committer committer,
+            Availability availability,
+            DeadLetterRuns deadLetters,
+            int crashBudget,
+            BiConsumer<Execution, Write.@Nullable Fenced> onSettled,
+            Consumer<RunEnd> onEnd) {
+        this.handlers = handlers;
+        this.payloads = payloads;
+        this.recorder = new Recorder(committer, availability);
+        this.deadLetters = deadLetters;
+        this.crashBudget = crashBudget;
+        this.onSettled = onSettled;
+        this.onEnd = onEnd;
+    }
+
+    /** Prepares a run that was claimed when the database's clock showed this. */
+    public Execution prepare(ClaimedRun run, DatabaseClock clock) {
+        return new Execution(run, clock, handlers.get(run.type()), this);
+    }
+
+    public void start(Execution execution) {
+        threads.execute(execution);
+    }
+
+    /** Ends an execution without waiting for its handler. */
+    public void abandon(Execution execution) {
+        threads.execute(execution::abandon);
+    }
+
+    /** From now on runs leave their handlers at the next durable call, for other workers to go on. */
+    public void drain() {
+        draining = true;
+    }
+
+    /** Interrupts what is left; nothing more is recorded. */
+    public void close() {
+        closed = true;
+        threads.shutdownNow();
+    }
+
+    boolean isDraining() {
+        return draining;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    Payloads payloads() {
+        return payloads;
+    }
+
+    Recorder recorder() {
+        return recorder;
+    }
+
+    ExecutorService threads() {
+        return threads;
+    }
+
+    int crashBudget() {
+        return crashBudget;
+    }
+
+    @Nullable NewRun deadLetter(@Nullable String type, ClaimedRun failed, RunError error) {
+        return type == null ? null : deadLetters.of(type, failed.id(), failed.type(), failed.input(), error);
+    }
+
+    void settled(Execution execution, Write.@Nullable Fenced outcome) {
+        onSettled.accept(execution, outcome);
+    }
+
+    void ended(RunEnd end) {
+        onEnd.accept(end);
+    }
+}

@@ -1,0 +1,159 @@
+package dev.steadwork.trigger;
+
+import dev.steadwork.InvalidState;
+import dev.steadwork.RunId;
+import dev.steadwork.SteadworkException;
+import dev.steadwork.store.RunEnd;
+import dev.steadwork.store.Signals;
+import dev.steadwork.store.Store;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Waits for the ends of runs. An end in this process is told directly, one elsewhere by a hint of the store, and all that
+ * are still waited for are looked at once per poll interval; one query looks at many runs.
+ */
+public final class Results implements Signals.Listener, AutoCloseable {
+    private static final int MAX_LOOK = 1000;
+    private static final Logger log = LoggerFactory.getLogger(Results.class);
+
+    private final Store store;
+    private final Duration pollInterval;
+    private final Map<RunId, CompletableFuture<RunEnd>> awaited = new ConcurrentHashMap<>();
+    private final Signals.Subscription subscription;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition lookNow = lock.newCondition();
+    private final Set<RunId> toLookAt = new HashSet<>();
+    private boolean started;
+    private volatile boolean closed;
+
+    public Results(Store store, Duration pollInterval) {
+        this.store = store;
+        this.pollInterval = pollInterval;
+        this.subscription = store.signals().subscribe(this);
+    }
+
+    /** The end of the run, as soon as it has ended; shared by all who wait for it. */
+    CompletableFuture<RunEnd> of(RunId run) {
+        var mine = new CompletableFuture<RunEnd>();
+        var end = awaited.merge(run, mine, (existing, added) -> existing);
+        if (end == mine) {
+            lookAt(Set.of(run));
+        }
+        if (closed) {
+            failAll();
+        }
+        return end;
+    }
+
+    /** A run ended in this process. */
+    public void ended(RunEnd end) {
+        var waiting = awaited.remove(end.run());
+        if (waiting != null) {
+            waiting.completeAsync(() -> end);
+        }
+    }
+
+    @Override
+    public void ended(int runHash) {
+        if (!awaited.isEmpty()) {
+            lookAt(awaited.keySet().stream()
+                    .filter(run -> Signals.hash(run) == runHash)
+                    .toList());
+        }
+    }
+
+    @Override
+    public void gap() {
+        lookAt(awaited.keySet());
+    }
+
+    private void lookAt(Iterable<RunId> runs) {
+        lock.lock();
+        try {
+            runs.forEach(toLookAt::add);
+            if (!started && !toLookAt.isEmpty()) {
+                started = true;
+                var thread = new Thread(this::lookAround, "steadwork-results");
+                thread.setDaemon(true);
+                thread.start();
+            }
+            if (!toLookAt.isEmpty()) {
+                lookNow.signal();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void lookAround() {
+        while (!closed) {
+            try {
+                var runs = nextToLookAt();
+                for (int from = 0; from < runs.size(); from += MAX_LOOK) {
+                    store.ends(runs.subList(from, Math.min(runs.size(), from + MAX_LOOK)))
+                            .forEach(this::ended);
+                }
+            } catch (InterruptedException nobodyDoesThis) {
+                return;
+            } catch (SteadworkException unavailable) {
+                log.debug("Results are looked at again later: {}", unavailable.getMessage());
+            } catch (RuntimeException | Error unexpected) {
+                log.error("Looking at results failed; trying again.", unexpected);
+            }
+        }
+    }
+
+    /** The runs that a hint named; after a poll interval without hints, all that are waited for. */
+    private List<RunId> nextToLookAt() throws InterruptedException {
+        lock.lock();
+        try {
+            long left = pollInterval.toNanos();
+            while (toLookAt.isEmpty() && left > 0 && !closed) {
+                left = awaited.isEmpty() ? waitLong() : lookNow.awaitNanos(left);
+            }
+            var runs = new ArrayList<>(toLookAt.isEmpty() ? awaited.keySet() : toLookAt);
+            toLookAt.clear();
+            runs.retainAll(awaited.keySet());
+            return runs;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Nobody waits for anything: sleep until somebody does. */
+    private long waitLong() throws InterruptedException {
+        lookNow.await(1, TimeUnit.HOURS);
+        return pollInterval.toNanos();
+    }
+
+    private void failAll() {
+        var error = new InvalidState("This Steadwork was closed while the result was waited for; the run itself goes on.");
+        awaited.values().forEach(waiting -> waiting.completeExceptionally(error));
+        awaited.clear();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        subscription.close();
+        lock.lock();
+        try {
+            lookNow.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        failAll();
+    }
+}
