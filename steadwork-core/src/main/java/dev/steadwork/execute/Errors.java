@@ -19,7 +19,7 @@ final class Errors {
 
     static RunError of(Throwable failure, @Nullable String step) {
         var type = failure instanceof StepTimeout ? RunError.STEP_TIMEOUT : failure.getClass().getName();
-        return new RunError(type, storable(message(failure), MAX_MESSAGE), step, stackTrace(failure));
+        return new RunError(type, shortened(message(failure), MAX_MESSAGE), step, stackTrace(failure));
     }
 
     /** Whether the policy and the kind of failure allow another attempt. */
@@ -43,27 +43,17 @@ final class Errors {
         }
     }
 
-    private static String stackTrace(Throwable failure) {
+    private static @Nullable String stackTrace(Throwable failure) {
         var text = new StringWriter();
         try {
             failure.printStackTrace(new PrintWriter(text));
         } catch (Throwable broken) {
             text.append("(no stack trace: ").append(broken.getClass().getName()).append(')');
         }
-        var trace = storable(text.toString(), MAX_STACK_TRACE);
-        return trace == null ? "" : trace;
+        return shortened(text.toString(), MAX_STACK_TRACE);
     }
 
-    /** Text that any database takes: not too long, no NUL, no half surrogate pairs. */
-    private static @Nullable String storable(@Nullable String text, int max) {
-        if (text == null) {
-            return null;
-        }
-        var shortened = text.length() > max ? text.substring(0, max) + "..." : text;
-        var clean = new StringBuilder(shortened.length());
-        shortened.codePoints()
-                .map(c -> c == 0 || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) ? '\uFFFD' : c)
-                .forEach(clean::appendCodePoint);
-        return clean.toString();
+    private static @Nullable String shortened(@Nullable String text, int max) {
+        return text == null || text.length() <= max ? text : text.substring(0, max) + "...";
     }
 }

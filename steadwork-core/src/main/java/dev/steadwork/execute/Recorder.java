@@ -40,7 +40,7 @@ final class Recorder {
                     if (!(failed.getCause() instanceof SteadworkException known)) {
                         throw failed;
                     }
-                    if (!known.code().retryable()) {
+                    if (!mayPass(known)) {
                         throw known;
                     }
                     log.warn(
@@ -63,6 +63,14 @@ final class Recorder {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /** Whether the trouble may end without a change of this program: the network, rights, a schema being migrated. */
+    private static boolean mayPass(SteadworkException trouble) {
+        return switch (trouble.code()) {
+            case UNAVAILABLE, TIMEOUT, UNAUTHORIZED, PRECONDITION_FAILED -> true;
+            default -> false;
+        };
     }
 
     private static Duration jittered(Duration wait) {

@@ -3,6 +3,7 @@ package dev.steadwork.execute;
 import dev.steadwork.Check;
 import dev.steadwork.InvalidState;
 import dev.steadwork.Payload;
+import dev.steadwork.RetryPolicy;
 import dev.steadwork.RunError;
 import dev.steadwork.RunId;
 import dev.steadwork.StepBody;
@@ -116,24 +117,33 @@ final class RunContext implements WorkflowContext {
         for (int attempt = firstAttempt; ; attempt++) {
             gate();
             var startedAt = clock.now();
+            @Nullable T result;
+            Payload output;
             try {
-                var result = callBody(key, options, body, attempt);
-                var output = executor.payloads().encode("Output of step " + where(key), result);
-                keep(finished(key, StepStatus.COMPLETED, attempt, input, output, null, startedAt));
-                return result;
+                result = callBody(key, options, body, attempt);
+                output = executor.payloads().encode("Output of step " + where(key), result);
             } catch (Suspension suspended) {
                 throw suspended;
             } catch (Throwable failure) {
                 gate();
-                var error = Errors.of(failure, key.label());
-                if (!Errors.mayRetry(options.retry(), attempt, failure)) {
-                    keep(finished(key, StepStatus.FAILED, attempt, input, Payload.NONE, error, startedAt));
-                    throw new StepFailedException(key.label(), error);
-                }
-                var delay = options.retry().delayAfter(attempt, failure, ThreadLocalRandom.current());
-                waitForRetry(new AttemptRecord(key, StepKind.FUNCTION, attempt, error, startedAt, clock.now()), delay);
+                afterFailedAttempt(key, options.retry(), attempt, input, startedAt, failure);
+                continue;
             }
+            keep(finished(key, StepStatus.COMPLETED, attempt, input, output, null, startedAt));
+            return result;
         }
+    }
+
+    /** Returns when it is time for the next attempt; otherwise leaves the handler or throws into it. */
+    private void afterFailedAttempt(
+            StepRecord.Key key, RetryPolicy retry, int attempt, Payload input, Instant startedAt, Throwable failure) {
+        var error = Errors.of(failure, key.label());
+        if (!Errors.mayRetry(retry, attempt, failure)) {
+            keep(finished(key, StepStatus.FAILED, attempt, input, Payload.NONE, error, startedAt));
+            throw new StepFailedException(key.label(), error);
+        }
+        var failed = new AttemptRecord(key, StepKind.FUNCTION, attempt, error, startedAt, clock.now());
+        waitForRetry(failed, retry.delayAfter(attempt, failure, ThreadLocalRandom.current()));
     }
 
     private <T> @Nullable T callBody(StepRecord.Key key, StepOptions options, StepBody<T> body, int attempt)
