@@ -38,8 +38,8 @@ public final class CompressingCodec implements Codec {
     }
 
     /**
-     * Compresses payloads from {@code threshold} to {@code maxUnpacked} bytes; smaller and larger ones stay as they are.
-     * A payload that would unpack to more than {@code maxUnpacked} bytes is refused before it fills the memory.
+     * Compresses payloads from {@code threshold} to {@code maxUnpacked} bytes; smaller and larger ones stay as they
+     * are. A payload that would unpack to more than {@code maxUnpacked} bytes is refused before it fills the memory.
      */
     public CompressingCodec(Codec inner, int threshold, int maxUnpacked) {
         this.inner = Check.notNull("inner codec", inner);
@@ -82,7 +82,7 @@ public final class CompressingCodec implements Codec {
             var plain = gzip.readNBytes(maxUnpacked);
             if (gzip.read() >= 0) {
                 throw new Serialization(
-                        "A payload of %,d bytes of '%s' for %s unpacks to more than %,d bytes. If it is meant to, raise maxUnpacked of CompressingCodec."
+                        "A payload of %d bytes of '%s' for %s unpacks to more than %d bytes. If it is meant to, raise maxUnpacked of CompressingCodec."
                                 .formatted(packed.size(), contentType, type, maxUnpacked),
                         null);
             }

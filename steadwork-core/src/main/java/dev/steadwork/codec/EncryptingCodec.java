@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Encrypts the payloads of another codec with AES-256-GCM, so that the database and its backups hold nothing readable.
- * The bytes are a random nonce of 12 bytes, the encrypted bytes and a tag of 16 bytes. The content type names the key, as
- * in {@code application/json; cipher=aes-256-gcm; key=2026-07}, and is authenticated: a payload whose bytes or content
- * type were changed is refused.
+ * The bytes are a random nonce of 12 bytes, the encrypted bytes and a tag of 16 bytes. The content type names the key,
+ * as in {@code application/json; cipher=aes-256-gcm; key=2026-07}, and is authenticated: a payload whose bytes or
+ * content type were changed is refused.
  *
- * <p>A payload that is not encrypted is read as it is, so encryption can be switched on at any time. It hides values; it
- * does not stop someone who may write to the database from replacing a whole payload by another one. Rotate a key before
- * it has written four billion payloads, the limit for random nonces.
+ * <p>A payload that is not encrypted is read as it is, so encryption can be switched on at any time. It hides values;
+ * it does not stop someone who may write to the database from replacing a whole payload by another one. Rotate a key
+ * before it has written four billion payloads, the limit for random nonces.
  */
 public final class EncryptingCodec implements Codec {
     private static final String CIPHER = "AES/GCM/NoPadding";
@@ -41,7 +41,7 @@ public final class EncryptingCodec implements Codec {
         this.keys = Check.notNull("keys", keys);
     }
 
-    /** The encrypted payload of a value. A payload that is encrypted already, as from a dead letter, gets the current key. */
+    /** The encrypted payload of a value. One that is encrypted already, as from a dead letter, gets the current key. */
     @Override
     public Payload encode(@Nullable Object value) {
         var plain = open(inner.encode(value));

@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
-import com.fasterxml.jackson.datatype.jsr310.JavaTimeFeature;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
 import dev.steadwork.Check;
 import dev.steadwork.Codec;
@@ -14,14 +13,12 @@ import dev.steadwork.Payload;
 import dev.steadwork.Serialization;
 import dev.steadwork.TypeRef;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The default codec: JSON by Jackson, UTF-8. A {@code byte[]} passes as it is, and so does a {@link Payload}. Errors name
- * types and places but never quote a value, which may be a secret.
+ * The default codec: JSON by Jackson, UTF-8. A {@code byte[]} passes as it is, and so does a {@link Payload}. Errors
+ * name types and places but never quote a value, which may be a secret.
  *
  * <p>Only the value is known when it is written, not the type it is declared with. So the type names that
  * {@code @JsonTypeInfo} asks for are written for a value and inside a record, but not for the elements of a bare list:
@@ -57,7 +54,7 @@ public final class JsonCodec implements Codec {
     private static ObjectMapper defaultMapper() {
         return JsonMapper.builder()
                 .addModule(new Jdk8Module())
-                .addModule(new JavaTimeModule().disable(JavaTimeFeature.NORMALIZE_DESERIALIZED_ZONE_ID))
+                .addModule(new JavaTimeModule())
                 .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS)
                 .disable(SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
                 .enable(SerializationFeature.WRITE_DATES_WITH_ZONE_ID)
@@ -79,7 +76,9 @@ public final class JsonCodec implements Codec {
         if (value instanceof byte[] bytes) {
             return new Payload(bytes, Payload.BYTES);
         }
-        return new Payload(write(value), Payload.JSON);
+        var json = write(value);
+        checkReadable(json, value);
+        return new Payload(json, Payload.JSON);
     }
 
     /**
@@ -125,22 +124,20 @@ public final class JsonCodec implements Codec {
         }
     }
 
+    /** Jackson writes a few things that it then refuses to read; better to know before they are stored. */
+    private void checkReadable(byte[] json, Object value) {
+        try (var parser = mapper.createParser(json)) {
+            while (parser.nextToken() != null) {
+                parser.getText();
+            }
+        } catch (IOException problem) {
+            throw JsonProblem.readingBack(value.getClass(), problem);
+        }
+    }
+
     private <T> @Nullable T read(byte[] json, TypeRef<T> type) {
         try {
             return mapper.readValue(json, mapper.constructType(type.type()));
-        } catch (IOException | RuntimeException | StackOverflowError problem) {
-            if (!JsonProblem.isSyntax(problem)) {
-                throw JsonProblem.reading(type, problem);
-            }
-        }
-        return readText(json, type);
-    }
-
-    /** Jackson writes half of a surrogate pair in a key, but reads it back only from text, not from bytes. */
-    private <T> @Nullable T readText(byte[] json, TypeRef<T> type) {
-        try {
-            var text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(json));
-            return mapper.readValue(text.toString(), mapper.constructType(type.type()));
         } catch (IOException | RuntimeException | StackOverflowError problem) {
             throw JsonProblem.reading(type, problem);
         }

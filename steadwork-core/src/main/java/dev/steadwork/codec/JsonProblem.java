@@ -1,7 +1,6 @@
 package dev.steadwork.codec;
 
 import com.fasterxml.jackson.core.JsonLocation;
-import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.exc.InputCoercionException;
 import com.fasterxml.jackson.core.exc.StreamConstraintsException;
@@ -38,9 +37,11 @@ final class JsonProblem {
                 thrownByUserCode(problem));
     }
 
-    /** Whether the bytes are not JSON at all, for any type. */
-    static boolean isSyntax(Throwable problem) {
-        return unwrapped(problem) instanceof JsonParseException;
+    static Serialization readingBack(Class<?> type, IOException problem) {
+        return new Serialization(
+                "%s cannot be written as JSON, because it could not be read back: %s. Look for half of a surrogate pair in a key, or raw JSON."
+                        .formatted(type.getTypeName(), reasonOfReading(problem)),
+                null);
     }
 
     private static String reasonOfWriting(Throwable problem) {
@@ -80,7 +81,7 @@ final class JsonProblem {
             return "a number does not fit into " + name(number.getTargetType());
         }
         if (problem instanceof MismatchedInputException mismatch) {
-            return "the JSON there is not that of " + name(mismatch.getTargetType());
+            return "the JSON there does not fit " + name(mismatch.getTargetType());
         }
         if (problem instanceof JsonProcessingException syntax) {
             return "it is not valid JSON" + position(syntax.getLocation());

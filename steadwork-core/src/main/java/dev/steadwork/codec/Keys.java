@@ -25,8 +25,8 @@ public record Keys(String current, Map<String, SecretKey> byId) {
     private static final int KEY_BYTES = 32;
 
     public Keys {
-        byId = Map.copyOf(Check.notNull("keys", byId));
-        byId.forEach(Keys::check);
+        Check.notNull("keys", byId).forEach(Keys::check);
+        byId = Map.copyOf(byId);
         if (!byId.containsKey(Check.notNull("current key id", current))) {
             throw new InvalidArgument("The current key id is '%s'; it must be one of the keys %s."
                     .formatted(current, new TreeSet<>(byId.keySet())));
@@ -34,12 +34,12 @@ public record Keys(String current, Map<String, SecretKey> byId) {
     }
 
     private static void check(String id, SecretKey key) {
-        if (!ID.matcher(id).matches()) {
+        if (!ID.matcher(Check.notNull("key id", id)).matches()) {
             throw new InvalidArgument(
                     "The key id '%s' is not allowed; a key id is 1 to 64 letters, digits, '.', '_' or '-'."
                             .formatted(id));
         }
-        if (!key.getAlgorithm().equals("AES")) {
+        if (!Check.notNull("key '" + id + "'", key).getAlgorithm().equals("AES")) {
             throw new InvalidArgument("The key '%s' is for %s; it must be for AES.".formatted(id, key.getAlgorithm()));
         }
         // A key that lives in a hardware module does not show its bytes.

@@ -77,9 +77,11 @@ public final class Execution implements Runnable {
     @Override
     public void run() {
         enter();
-        Write.Fenced outcome;
+        Write.Fenced outcome = null;
         try {
             outcome = outcome();
+        } catch (Throwable fault) {
+            log.error("Run {}: nothing is recorded because of a fault; it goes on when its lease has expired.", id(), fault);
         } finally {
             leave();
         }

@@ -51,7 +51,12 @@ public final class RunExecutor {
     }
 
     public void start(Execution execution) {
-        threads.execute(execution);
+        try {
+            threads.execute(execution);
+        } catch (RuntimeException | Error noThread) {
+            onSettled.accept(execution, null); // nothing is recorded: it goes on when its lease has expired
+            throw noThread;
+        }
     }
 
     /** Ends an execution without waiting for its handler. */
