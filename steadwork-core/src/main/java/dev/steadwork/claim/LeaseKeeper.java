@@ -62,7 +62,7 @@ final class LeaseKeeper implements Runnable, Signals.Listener {
                 .map(share -> share.lease().heartbeat())
                 .min(Duration::compareTo)
                 .orElse(defaultLease.heartbeat());
-        this.tick = shortest.dividedBy(2);
+        this.tick = shortest.dividedBy(10);
         this.thread = Threads.daemon("steadwork-lease-" + worker, this);
     }
 

@@ -146,3 +146,11 @@ CREATE TABLE steadwork.worker_type (
     worker_id TEXT NOT NULL,
     PRIMARY KEY (namespace, type, worker_id)
 );
+
+-- Which of these files have been applied.
+CREATE TABLE steadwork.schema_version (
+    version    INTEGER     NOT NULL PRIMARY KEY,
+    applied_at TIMESTAMPTZ NOT NULL
+);
+
+INSERT INTO steadwork.schema_version (version, applied_at) VALUES (1, now());

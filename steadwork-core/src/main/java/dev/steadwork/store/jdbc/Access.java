@@ -1,0 +1,20 @@
+package dev.steadwork.store.jdbc;
+
+import javax.sql.DataSource;
+import org.jdbi.v3.core.HandleCallback;
+import org.jdbi.v3.core.Jdbi;
+
+/** How connections to one kind of database are opened, shared and closed. */
+interface Access extends AutoCloseable {
+    DataSource dataSource();
+
+    Jdbi jdbi();
+
+    <T> T read(HandleCallback<T, RuntimeException> work);
+
+    <T> T inTransaction(HandleCallback<T, RuntimeException> work);
+
+    /** Closes what it opened itself. */
+    @Override
+    void close();
+}

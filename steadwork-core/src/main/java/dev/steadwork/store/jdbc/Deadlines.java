@@ -1,0 +1,137 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.Payload;
+import dev.steadwork.RunError;
+import dev.steadwork.RunId;
+import dev.steadwork.store.DeadLetters;
+import dev.steadwork.store.NewRun;
+import dev.steadwork.store.Signals;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.result.RowView;
+import org.jspecify.annotations.Nullable;
+
+/** Fails runs that wait beyond their deadline, with the dead letters they leave behind. */
+final class Deadlines {
+    private static final int BATCH = 100;
+
+    private final Database database;
+    private final JdbcStore store;
+
+    Deadlines(Database database, JdbcStore store) {
+        this.database = database;
+        this.store = store;
+    }
+
+    private record Overdue(RunId run, String type, Instant deadline, @Nullable String deadLetter, Payload input) {
+        static Overdue of(RowView row) {
+            return new Overdue(
+                    row.getColumn("run_id", RunId.class),
+                    row.getColumn("type", String.class),
+                    row.getColumn("deadline", Instant.class),
+                    Rows.text(row, "dead_letter"),
+                    Rows.payload(row, "input"));
+        }
+
+        RunError error() {
+            return new RunError(
+                    RunError.DEADLINE_EXCEEDED, "The deadline %s passed.".formatted(deadline), null, null);
+        }
+    }
+
+    private record Expired(List<RunId> runs, List<RunId> deadLetters) {}
+
+    int expire(String namespace, DeadLetters deadLetters) {
+        var expired = database.inTransaction(handle -> expire(handle, namespace, deadLetters));
+        store.tellEnded(expired.runs.stream().map(Signals::hash).toList());
+        expired.deadLetters.forEach(this::tellReady);
+        return expired.runs.size();
+    }
+
+    private Expired expire(Handle handle, String namespace, DeadLetters deadLetters) {
+        var now = database.now(handle);
+        var failed = new ArrayList<RunId>();
+        var letters = new ArrayList<NewRun>();
+        for (var overdue : overdue(handle, namespace, now)) {
+            if (fail(handle, overdue, now)) {
+                failed.add(overdue.run);
+                if (overdue.deadLetter != null) {
+                    letters.add(deadLetters.of(
+                            overdue.deadLetter, overdue.run, overdue.type, overdue.input, overdue.error()));
+                }
+            }
+        }
+        if (!letters.isEmpty()) {
+            store.triggerIn(handle.getConnection(), letters);
+        }
+        return new Expired(failed, letters.stream().map(NewRun::id).toList());
+    }
+
+    private List<Overdue> overdue(Handle handle, String namespace, Instant now) {
+        // In the order of run ids, which is that of all statements that change several runs.
+        var sql =
+                """
+                SELECT r.run_id, r.type, r.deadline, d.dead_letter,
+                       CASE WHEN d.dead_letter IS NOT NULL THEN r.input_type END AS input_type,
+                       CASE WHEN d.dead_letter IS NOT NULL THEN r.input END AS input
+                  FROM steadwork.run r
+                  LEFT JOIN steadwork.definition d
+                    ON d.namespace = r.namespace
+                   AND d.type = r.type
+                 WHERE r.shard = :shard
+                   AND r.run_id IN (
+                       SELECT run_id
+                         FROM steadwork.run
+                        WHERE shard = :shard
+                          AND namespace = :namespace
+                          AND deadline IS NOT NULL
+                          AND deadline <= :now
+                          AND deleted_at IS NULL
+                          AND status IN ('PENDING', 'SLEEPING', 'PAUSED')
+                        ORDER BY deadline
+                        LIMIT :limit)
+                 ORDER BY r.run_id
+                """;
+        return handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", namespace)
+                .bind("now", now)
+                .bind("limit", BATCH)
+                .map(Overdue::of)
+                .list();
+    }
+
+    private boolean fail(Handle handle, Overdue overdue, Instant now) {
+        var sql =
+                """
+                UPDATE steadwork.run
+                   SET status = 'FAILED',
+                       error = :error,
+                       due_at = NULL,
+                       worker = NULL,
+                       finished_at = :now,
+                       updated_at = :now
+                 WHERE shard = :shard
+                   AND run_id = :run
+                   AND deadline <= :now
+                   AND deleted_at IS NULL
+                   AND status IN ('PENDING', 'SLEEPING', 'PAUSED')
+                """;
+        return handle.createUpdate(database.sql(sql))
+                        .bind("shard", Shards.of(overdue.run))
+                        .bind("run", overdue.run)
+                        .bind("error", Rows.errorJson(overdue.error()))
+                        .bind("now", now)
+                        .execute()
+                > 0;
+    }
+
+    private void tellReady(RunId deadLetter) {
+        var run = store.find(deadLetter);
+        if (run != null) {
+            store.tellReady(List.of(Signals.topic(run.namespace(), run.queue())));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package dev.steadwork.store.jdbc;
+
+import java.time.Instant;
+import java.util.Collection;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.statement.SqlStatement;
+
+/**
+ * What differs between the databases outside the hot path. A statement that differs stands here whole, with the same
+ * parameters and columns in both.
+ */
+interface Dialect {
+    /** The folder of the migrations. */
+    String name();
+
+    /** Puts the schema's name in front of tables written as {@code steadwork.run}. */
+    String withSchema(String statement, String schema);
+
+    /** Teaches Jdbi how this database keeps times, run ids and lists. */
+    void configure(Jdbi jdbi);
+
+    /** The database's clock. */
+    Instant now(Handle handle);
+
+    /** Whether the schema has a table of this name, written as {@code steadwork.run}. */
+    boolean hasTable(Handle handle, String table);
+
+    boolean hasSchema(Handle handle, String schema);
+
+    /** Keeps other processes from migrating until the transaction ends. */
+    void lockMigrations(Handle handle, String schema);
+
+    /** Binds a list for the membership test that this dialect's statements use. */
+    void bindList(SqlStatement<?> statement, String name, Collection<String> values);
+
+    /** Parameters: shard, runs. */
+    String selectEnds();
+
+    /** Parameters: shard, namespace, from, before, statuses, type, queue, tags, externalId, createdAfter, createdBefore, parent, errorText, withDeleted, limit. */
+    String selectRuns();
+
+    /** Parameters as those of {@link #selectRuns()}, without limit. */
+    String countRuns();
+}

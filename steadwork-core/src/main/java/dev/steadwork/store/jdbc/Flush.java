@@ -1,0 +1,125 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.store.Signals;
+import dev.steadwork.store.Write;
+import dev.steadwork.store.WriteResult;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
+
+/** One batch of writes on its way through the database: what was asked, what is answered, whom to tell. */
+final class Flush {
+    private final List<? extends Write> batch;
+    private final @Nullable WriteResult[] answers;
+    private final Set<Integer> ready = new HashSet<>();
+    private final Set<Integer> parked = new HashSet<>();
+    private final List<Integer> ended = new ArrayList<>();
+
+    Flush(List<? extends Write> batch) {
+        this.batch = batch;
+        this.answers = new WriteResult[batch.size()];
+    }
+
+    /** A write and its place in the batch. */
+    private record Item<W extends Write>(int index, W write) {}
+
+    /** The writes of one kind, in the order of run ids: the order in which every statement locks runs. */
+    final class Kind<W extends Write> {
+        private final List<Item<W>> items;
+        private final List<W> writes;
+
+        private Kind(List<Item<W>> items) {
+            this.items = items;
+            this.writes = items.stream().map(Item::write).toList();
+        }
+
+        List<W> writes() {
+            return writes;
+        }
+
+        boolean isEmpty() {
+            return items.isEmpty();
+        }
+
+        /** The write with this number, as statements number them: from 1. */
+        W write(int n) {
+            return writes.get(n - 1);
+        }
+
+        void answer(int n, WriteResult answer) {
+            answers[items.get(n - 1).index] = answer;
+        }
+    }
+
+    <W extends Write> Kind<W> all(Class<W> kind) {
+        return select(kind, index -> true);
+    }
+
+    /** Those that a statement applied. */
+    <W extends Write> Kind<W> answered(Class<W> kind) {
+        return select(kind, index -> answers[index] != null);
+    }
+
+    /** Those that no statement applied. */
+    <W extends Write> Kind<W> unanswered(Class<W> kind) {
+        return select(kind, index -> answers[index] == null);
+    }
+
+    private <W extends Write> Kind<W> select(Class<W> kind, IntPredicate which) {
+        var items = new ArrayList<Item<W>>();
+        for (int i = 0; i < batch.size(); i++) {
+            if (kind.isInstance(batch.get(i)) && which.test(i)) {
+                items.add(new Item<>(i, kind.cast(batch.get(i))));
+            }
+        }
+        items.sort(Comparator.comparing(item -> item.write.run()));
+        return new Kind<>(items);
+    }
+
+    /** All answers, in the order of the batch. */
+    List<WriteResult> answers() {
+        var all = new ArrayList<WriteResult>(answers.length);
+        for (int i = 0; i < answers.length; i++) {
+            var answer = answers[i];
+            if (answer == null) {
+                throw new IllegalStateException("Nothing is known of " + batch.get(i));
+            }
+            all.add(answer);
+        }
+        return all;
+    }
+
+    /** Runs are ready in this queue, or will be soon. */
+    void ready(String namespace, String queue) {
+        ready.add(Signals.topic(namespace, queue));
+    }
+
+    void ready(Set<Integer> topics) {
+        ready.addAll(topics);
+    }
+
+    /** A timer of this queue has changed, too far away for other processes to care. */
+    void parked(String namespace, String queue) {
+        parked.add(Signals.topic(namespace, queue));
+    }
+
+    void ended(Write write) {
+        ended.add(Signals.hash(write.run()));
+    }
+
+    Set<Integer> readyTopics() {
+        return ready;
+    }
+
+    Set<Integer> parkedTopics() {
+        return parked;
+    }
+
+    List<Integer> endedHashes() {
+        return ended;
+    }
+}

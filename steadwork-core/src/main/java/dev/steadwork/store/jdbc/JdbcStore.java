@@ -1,0 +1,159 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.Payload;
+import dev.steadwork.RunId;
+import dev.steadwork.RunInfo;
+import dev.steadwork.RunQuery;
+import dev.steadwork.StepInfo;
+import dev.steadwork.store.DeadLetters;
+import dev.steadwork.store.Definition;
+import dev.steadwork.store.RunEnd;
+import dev.steadwork.store.Signals;
+import dev.steadwork.store.Store;
+import dev.steadwork.store.WorkerRegistration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What all databases share: everything but the hot path, which each of them does in its own way. */
+abstract class JdbcStore implements Store {
+    protected final Database database;
+    protected final StoreConfig config;
+    private final Migrations migrations;
+    private final Signals signals = new Signals();
+    private final Transitions transitions;
+    private final Deadlines deadlines;
+    private final Reads reads;
+    private final Registry registry;
+
+    protected JdbcStore(Database database, StoreConfig config, Migrations migrations) {
+        this.database = database;
+        this.config = config;
+        this.migrations = migrations;
+        this.transitions = new Transitions(database, this);
+        this.deadlines = new Deadlines(database, this);
+        this.reads = new Reads(database);
+        this.registry = new Registry(database);
+    }
+
+    @Override
+    public final Signals signals() {
+        return signals;
+    }
+
+    /** Runs may be ready in queues with these topics. Called after the commit; a store that can tells other processes too. */
+    protected void tellReady(Collection<Integer> topics) {
+        signals.ready(topics);
+    }
+
+    /** Runs with these hashes have ended. Called after the commit; a store that can tells other processes too. */
+    protected void tellEnded(Collection<Integer> runHashes) {
+        signals.ended(runHashes);
+    }
+
+    /** Something was asked of a run. Called after the commit; a store that can tells other processes too. */
+    protected void tellRequested(int runHash) {
+        signals.requested(runHash);
+    }
+
+    @Override
+    public void migrate() {
+        migrations.migrate();
+    }
+
+    @Override
+    public void checkSchema() {
+        migrations.check();
+    }
+
+    @Override
+    public int expireDeadlines(String namespace, DeadLetters deadLetters) {
+        return deadlines.expire(namespace, deadLetters);
+    }
+
+    @Override
+    public void cancel(RunId run) {
+        transitions.cancel(run);
+    }
+
+    @Override
+    public void terminate(RunId run, String reason) {
+        transitions.terminate(run, reason);
+    }
+
+    @Override
+    public void pause(RunId run) {
+        transitions.pause(run);
+    }
+
+    @Override
+    public void resume(RunId run) {
+        transitions.resume(run);
+    }
+
+    @Override
+    public void retry(RunId run) {
+        transitions.retry(run);
+    }
+
+    @Override
+    public void delete(RunId run, String reason) {
+        transitions.delete(run, reason);
+    }
+
+    @Override
+    public @Nullable RunInfo find(RunId run) {
+        return reads.find(run);
+    }
+
+    @Override
+    public @Nullable Payload input(RunId run) {
+        return reads.input(run);
+    }
+
+    @Override
+    public List<RunEnd> ends(Collection<RunId> runs) {
+        return reads.ends(runs);
+    }
+
+    @Override
+    public List<StepInfo> steps(RunId run) {
+        return reads.steps(run);
+    }
+
+    @Override
+    public List<RunInfo> list(String namespace, RunQuery.Filter filter, @Nullable RunId before, int limit) {
+        return reads.list(namespace, filter, before, limit);
+    }
+
+    @Override
+    public long count(String namespace, RunQuery.Filter filter) {
+        return reads.count(namespace, filter);
+    }
+
+    @Override
+    public void register(String namespace, Collection<Definition> definitions) {
+        registry.register(namespace, definitions);
+    }
+
+    @Override
+    public Set<String> queuesOfPrefixes(String namespace, Collection<String> typePrefixes) {
+        return registry.queuesOfPrefixes(namespace, typePrefixes);
+    }
+
+    @Override
+    public void registerWorker(WorkerRegistration worker) {
+        registry.registerWorker(worker);
+    }
+
+    @Override
+    public void deregisterWorker(String namespace, String workerId) {
+        registry.deregisterWorker(namespace, workerId);
+    }
+
+    @Override
+    public void close() {
+        database.close();
+    }
+}

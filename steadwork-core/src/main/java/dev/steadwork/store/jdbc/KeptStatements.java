@@ -1,0 +1,52 @@
+package dev.steadwork.store.jdbc;
+
+import java.sql.CallableStatement;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.HashMap;
+import java.util.Map;
+import org.jdbi.v3.core.statement.DefaultStatementBuilder;
+import org.jdbi.v3.core.statement.StatementBuilder;
+import org.jdbi.v3.core.statement.StatementContext;
+
+/** Keeps prepared statements with their connection: preparing costs SQLite more than executing. For one thread at a time. */
+final class KeptStatements implements StatementBuilder {
+    private final StatementBuilder builder = new DefaultStatementBuilder();
+    private final Map<String, PreparedStatement> prepared = new HashMap<>();
+
+    @Override
+    public PreparedStatement create(Connection connection, String sql, StatementContext context) throws SQLException {
+        var known = prepared.get(sql);
+        if (known != null && !known.isClosed()) {
+            return known;
+        }
+        var statement = builder.create(connection, sql, context);
+        prepared.put(sql, statement);
+        return statement;
+    }
+
+    @Override
+    public Statement create(Connection connection, StatementContext context) throws SQLException {
+        return builder.create(connection, context);
+    }
+
+    @Override
+    public CallableStatement createCall(Connection connection, String sql, StatementContext context)
+            throws SQLException {
+        return builder.createCall(connection, sql, context);
+    }
+
+    @Override
+    public void close(Connection connection, String sql, Statement statement) throws SQLException {
+        if (prepared.get(sql) != statement) {
+            builder.close(connection, sql, statement);
+        }
+    }
+
+    @Override
+    public void close(Connection connection) {
+        prepared.clear();
+    }
+}

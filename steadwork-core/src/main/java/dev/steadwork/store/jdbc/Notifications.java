@@ -1,0 +1,129 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.store.Signals;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * What the processes that share a schema tell each other by NOTIFY. A payload is the tag of its sender, a letter for the
+ * kind, and hashes of eight hexadecimal digits each.
+ */
+final class Notifications {
+    /** Postgres allows payloads of less than 8,000 bytes. */
+    private static final int MAX_HASHES = 980;
+
+    /** Past this many hashes it is cheaper for everyone to look at everything. */
+    private static final int MANY_HASHES = 8 * MAX_HASHES;
+
+    private static final int TAG_LENGTH = 8;
+    private static final int HASH_LENGTH = 8;
+
+    /** The tag of what every process is to hear, the sender too. */
+    private static final String EVERYONE = "--------";
+
+    private static final HexFormat HEX = HexFormat.of();
+
+    private final Database database;
+    private final String ownTag = HEX.toHexDigits(ThreadLocalRandom.current().nextInt());
+
+    /** What is told, and the letter that stands for it. */
+    enum Kind {
+        READY('r'),
+        ENDED('e'),
+        REQUESTED('q'),
+        GAP('g');
+
+        private final char letter;
+
+        Kind(char letter) {
+            this.letter = letter;
+        }
+    }
+
+    Notifications(Database database) {
+        this.database = database;
+    }
+
+    String channel() {
+        return "steadwork_" + database.schema();
+    }
+
+    /** Payloads for other processes. */
+    List<String> payloads(Kind kind, Collection<Integer> hashes) {
+        return payloads(ownTag, kind, hashes);
+    }
+
+    private static List<String> payloads(String tag, Kind kind, Collection<Integer> hashes) {
+        if (hashes.size() > MANY_HASHES) {
+            return List.of(tag + Kind.GAP.letter);
+        }
+        var payloads = new ArrayList<String>();
+        var all = List.copyOf(hashes);
+        for (int from = 0; from < all.size(); from += MAX_HASHES) {
+            var payload = new StringBuilder(tag).append(kind.letter);
+            all.subList(from, Math.min(from + MAX_HASHES, all.size()))
+                    .forEach(hash -> payload.append(HEX.toHexDigits(hash)));
+            payloads.add(payload.toString());
+        }
+        return payloads;
+    }
+
+    /** Sends in a transaction of its own, which does not wait for the disk: a hint may be lost. */
+    void send(Connection connection, List<String> payloads) throws SQLException {
+        var withoutWaiting = "SELECT length(set_config('synchronous_commit', 'off', true))";
+        var pipeline = new Pipeline(database).add(withoutWaiting, Map.of(), row -> {});
+        addNotify(pipeline, payloads);
+        pipeline.run(connection);
+    }
+
+    /** Tells every process, this one too, of ready runs, if and when the connection's transaction commits. */
+    void sendToAll(Connection connection, Collection<Integer> topics) throws SQLException {
+        var payloads = payloads(EVERYONE, Kind.READY, topics);
+        if (!payloads.isEmpty()) {
+            var pipeline = new Pipeline(database);
+            addNotify(pipeline, payloads);
+            pipeline.run(connection);
+        }
+    }
+
+    private void addNotify(Pipeline pipeline, List<String> payloads) {
+        var sql =
+                """
+                SELECT pg_notify(:channel, p.payload)
+                  FROM unnest(:payloads) AS p (payload)
+                """;
+        Map<String, Object> values = Map.of("channel", channel(), "payloads", Columns.textArray(payloads));
+        pipeline.add(sql, values, row -> {});
+    }
+
+    /** Passes on what another process told; what is not understood may mean anything. */
+    void receive(String payload, Signals signals) {
+        if (payload.startsWith(ownTag)) {
+            return;
+        }
+        char letter = payload.length() > TAG_LENGTH ? payload.charAt(TAG_LENGTH) : Kind.GAP.letter;
+        if (letter == Kind.READY.letter) {
+            signals.ready(hashes(payload));
+        } else if (letter == Kind.ENDED.letter) {
+            signals.ended(hashes(payload));
+        } else if (letter == Kind.REQUESTED.letter) {
+            hashes(payload).forEach(signals::requested);
+        } else {
+            signals.gap();
+        }
+    }
+
+    private static List<Integer> hashes(String payload) {
+        var hashes = new ArrayList<Integer>();
+        for (int at = TAG_LENGTH + 1; at + HASH_LENGTH <= payload.length(); at += HASH_LENGTH) {
+            hashes.add(HexFormat.fromHexDigits(payload, at, at + HASH_LENGTH));
+        }
+        return hashes;
+    }
+}

@@ -1,0 +1,137 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.store.jdbc.Notifications.Kind;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells other processes what happened, some milliseconds' worth at a time: at once if it has been quiet, and never as part
+ * of the transactions themselves, because a commit that notifies waits for all others that do. Idle, it sends nothing.
+ */
+final class Notifier implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Notifier.class);
+    private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long PAUSE_OF_ENDED = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final Notifications notifications;
+    private final Trips trips;
+    private final Thread thread = new Thread(this::run, "steadwork-notifier");
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Map<Kind, Set<Integer>> waiting = new EnumMap<>(Kind.class);
+    private final Map<Kind, Long> sentAt = new EnumMap<>(Kind.class);
+    private boolean closed;
+
+    Notifier(Notifications notifications, Trips trips) {
+        this.notifications = notifications;
+        this.trips = trips;
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Returns at once. */
+    void tell(Kind kind, Collection<Integer> hashes) {
+        if (hashes.isEmpty()) {
+            return;
+        }
+        lock.lock();
+        try {
+            waiting.computeIfAbsent(kind, first -> new HashSet<>()).addAll(hashes);
+            changed.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void run() {
+        try {
+            for (var payloads = next(); !payloads.isEmpty(); payloads = next()) {
+                send(payloads);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void send(List<String> payloads) {
+        try {
+            trips.autocommit(connection -> {
+                notifications.send(connection, payloads);
+                return payloads;
+            });
+        } catch (RuntimeException e) {
+            LOG.debug("A notification was not sent; other processes will find out when they poll.", e);
+        }
+    }
+
+    /** Waits until something may be sent; nothing once closed. */
+    private List<String> next() throws InterruptedException {
+        lock.lock();
+        try {
+            while (!closed) {
+                long now = System.nanoTime();
+                var payloads = takeDue(now);
+                if (!payloads.isEmpty()) {
+                    return payloads;
+                }
+                awaitChange(now);
+            }
+            return List.of();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private List<String> takeDue(long now) {
+        var payloads = new ArrayList<String>();
+        for (var kind : Kind.values()) {
+            var hashes = waiting.get(kind);
+            if (hashes != null && waitOf(kind, now) <= 0) {
+                payloads.addAll(notifications.payloads(kind, hashes));
+                waiting.remove(kind);
+                sentAt.put(kind, now);
+            }
+        }
+        return payloads;
+    }
+
+    private void awaitChange(long now) throws InterruptedException {
+        if (waiting.isEmpty()) {
+            changed.await();
+        } else {
+            long shortest = Long.MAX_VALUE;
+            for (var kind : waiting.keySet()) {
+                shortest = Math.min(shortest, waitOf(kind, now));
+            }
+            changed.awaitNanos(shortest);
+        }
+    }
+
+    private long waitOf(Kind kind, long now) {
+        var last = sentAt.get(kind);
+        long pause = kind == Kind.ENDED ? PAUSE_OF_ENDED : PAUSE;
+        return last == null ? 0 : last + pause - now;
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            changed.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

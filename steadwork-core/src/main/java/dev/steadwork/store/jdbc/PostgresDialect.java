@@ -1,0 +1,192 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.RunId;
+import java.sql.Types;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.Collection;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.argument.AbstractArgumentFactory;
+import org.jdbi.v3.core.argument.Argument;
+import org.jdbi.v3.core.config.ConfigRegistry;
+import org.jdbi.v3.core.mapper.ColumnMapper;
+import org.jdbi.v3.core.statement.SqlStatement;
+import org.jdbi.v3.core.statement.SqlStatements;
+import org.jdbi.v3.core.statement.TemplateEngine;
+
+/** Postgres: a schema of its own, UUIDs, microsecond times with a zone, arrays. */
+final class PostgresDialect implements Dialect {
+    private static final Pattern SCHEMA = Pattern.compile("\\bsteadwork(?=[.;])");
+
+    @Override
+    public String name() {
+        return "postgres";
+    }
+
+    @Override
+    public String withSchema(String statement, String schema) {
+        return SCHEMA.matcher(statement).replaceAll(Matcher.quoteReplacement('"' + schema + '"'));
+    }
+
+    @Override
+    public void configure(Jdbi jdbi) {
+        jdbi.getConfig(SqlStatements.class).setTemplateEngine(TemplateEngine.NOP);
+        jdbi.registerArgument(new InstantArgument());
+        jdbi.registerArgument(new RunIdArgument());
+        jdbi.registerColumnMapper(Instant.class, instantColumn());
+        jdbi.registerColumnMapper(RunId.class, runIdColumn());
+        jdbi.registerArrayType(String.class, "text");
+        jdbi.registerArrayType(UUID.class, "uuid");
+        jdbi.registerArrayType(Integer.class, "int4");
+        jdbi.registerArrayType(Long.class, "int8");
+        jdbi.registerArrayType(Boolean.class, "bool");
+        jdbi.registerArrayType(byte[].class, "bytea");
+    }
+
+    private static ColumnMapper<Instant> instantColumn() {
+        return (row, column, context) -> {
+            var time = row.getObject(column, OffsetDateTime.class);
+            return time == null ? null : time.toInstant();
+        };
+    }
+
+    private static ColumnMapper<RunId> runIdColumn() {
+        return (row, column, context) -> {
+            var uuid = row.getObject(column, UUID.class);
+            return uuid == null ? null : new RunId(uuid);
+        };
+    }
+
+    @Override
+    public Instant now(Handle handle) {
+        return handle.createQuery("SELECT now()").mapTo(Instant.class).one();
+    }
+
+    @Override
+    public boolean hasTable(Handle handle, String table) {
+        return handle.createQuery("SELECT to_regclass(:table) IS NOT NULL")
+                .bind("table", table)
+                .mapTo(Boolean.class)
+                .one();
+    }
+
+    @Override
+    public boolean hasSchema(Handle handle, String schema) {
+        return handle.createQuery("SELECT count(*) > 0 FROM pg_namespace WHERE nspname = :schema")
+                .bind("schema", schema)
+                .mapTo(Boolean.class)
+                .one();
+    }
+
+    @Override
+    public void lockMigrations(Handle handle, String schema) {
+        var sql =
+                """
+                SELECT pg_advisory_xact_lock(hashtext('steadwork migrations'), hashtext(:schema)) IS NULL
+                """;
+        handle.createQuery(sql).bind("schema", schema).mapTo(Boolean.class).one();
+    }
+
+    @Override
+    public void bindList(SqlStatement<?> statement, String name, Collection<String> values) {
+        statement.bindArray(name, String.class, values);
+    }
+
+    @Override
+    public String selectEnds() {
+        return """
+                SELECT run_id, status, error, output_type, output
+                  FROM steadwork.run
+                 WHERE shard = :shard
+                   AND run_id = ANY(CAST(:runs AS uuid[]))
+                """;
+    }
+
+    @Override
+    public String selectRuns() {
+        return """
+                SELECT run_id, namespace, type, queue, status, priority, due_at, lease_epoch, attempt, lost_leases, worker,
+                       created_at, started_at, finished_at, paused_at, updated_at, deadline, cancel_requested_at,
+                       pause_requested_at, idempotency_key, key_policy, version, external_id, parent_run_id, parent_step,
+                       retry, tags, step_name, step_since, error, deleted_at, deleted_reason
+                  FROM steadwork.run
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND run_id >= :from
+                   AND run_id < :before
+                   AND (cardinality(:statuses) = 0 OR status = ANY(:statuses))
+                   AND (CAST(:type AS text) IS NULL OR type = :type)
+                   AND (CAST(:queue AS text) IS NULL OR queue = :queue)
+                   AND (CAST(:tags AS jsonb) IS NULL OR CAST(tags AS jsonb) @> CAST(:tags AS jsonb))
+                   AND (CAST(:externalId AS text) IS NULL OR external_id = :externalId)
+                   AND (CAST(:createdAfter AS timestamptz) IS NULL OR created_at >= :createdAfter)
+                   AND (CAST(:createdBefore AS timestamptz) IS NULL OR created_at < :createdBefore)
+                   AND (CAST(:parent AS uuid) IS NULL OR parent_run_id = :parent)
+                   AND (CAST(:errorText AS text) IS NULL
+                        OR position(lower(:errorText) IN lower(concat_ws(': ',
+                               'step ' || (CAST(error AS jsonb) ->> 'step'),
+                               CAST(error AS jsonb) ->> 'type',
+                               CAST(error AS jsonb) ->> 'message'))) > 0)
+                   AND (:withDeleted OR deleted_at IS NULL)
+                 ORDER BY run_id DESC
+                 LIMIT :limit
+                """;
+    }
+
+    @Override
+    public String countRuns() {
+        return """
+                SELECT count(*)
+                  FROM steadwork.run
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND run_id >= :from
+                   AND run_id < :before
+                   AND (cardinality(:statuses) = 0 OR status = ANY(:statuses))
+                   AND (CAST(:type AS text) IS NULL OR type = :type)
+                   AND (CAST(:queue AS text) IS NULL OR queue = :queue)
+                   AND (CAST(:tags AS jsonb) IS NULL OR CAST(tags AS jsonb) @> CAST(:tags AS jsonb))
+                   AND (CAST(:externalId AS text) IS NULL OR external_id = :externalId)
+                   AND (CAST(:createdAfter AS timestamptz) IS NULL OR created_at >= :createdAfter)
+                   AND (CAST(:createdBefore AS timestamptz) IS NULL OR created_at < :createdBefore)
+                   AND (CAST(:parent AS uuid) IS NULL OR parent_run_id = :parent)
+                   AND (CAST(:errorText AS text) IS NULL
+                        OR position(lower(:errorText) IN lower(concat_ws(': ',
+                               'step ' || (CAST(error AS jsonb) ->> 'step'),
+                               CAST(error AS jsonb) ->> 'type',
+                               CAST(error AS jsonb) ->> 'message'))) > 0)
+                   AND (:withDeleted OR deleted_at IS NULL)
+                """;
+    }
+
+    private static final class InstantArgument extends AbstractArgumentFactory<Instant> {
+        InstantArgument() {
+            super(Types.TIMESTAMP_WITH_TIMEZONE);
+        }
+
+        @Override
+        protected Argument build(Instant time, ConfigRegistry config) {
+            // The driver would round nanoseconds up; SQLite and the engine cut them off.
+            var micros = time.truncatedTo(ChronoUnit.MICROS).atOffset(ZoneOffset.UTC);
+            return (position, statement, context) -> statement.setObject(position, micros);
+        }
+    }
+
+    private static final class RunIdArgument extends AbstractArgumentFactory<RunId> {
+        RunIdArgument() {
+            super(Types.OTHER);
+        }
+
+        @Override
+        protected Argument build(RunId run, ConfigRegistry config) {
+            return (position, statement, context) ->
+                    statement.setObject(position, run.uuid());
+        }
+    }
+}

@@ -1,0 +1,209 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.store.Ack;
+import dev.steadwork.store.AttemptRecord;
+import dev.steadwork.store.StepRecord;
+import dev.steadwork.store.Write;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+/** Keeps outcomes of steps and failed attempts, for workers that still hold the run. */
+final class PostgresSteps {
+    private PostgresSteps() {}
+
+    static void addSteps(Pipeline pipeline, Flush.Kind<Write.SaveStep> saves) {
+        // The row lock lets no promotion slip in between the look at the epoch and the commit of the step. It is exclusive:
+        // two share locks on one row would cost a multixact. Each item looks up its run by itself, so that neither missing
+        // nor old statistics talk the planner out of the primary key.
+        var sql =
+                """
+                WITH held AS MATERIALIZED (
+                         SELECT u.*, r.cancel_requested, r.pause_requested
+                           FROM unnest(
+                                    CAST(:runs AS uuid[]),
+                                    CAST(:epochs AS bigint[]),
+                                    CAST(:names AS text[]),
+                                    CAST(:occurrences AS integer[]),
+                                    CAST(:positions AS integer[]),
+                                    CAST(:kinds AS text[]),
+                                    CAST(:statuses AS text[]),
+                                    CAST(:attempts AS integer[]),
+                                    CAST(:startedAts AS bigint[]),
+                                    CAST(:finishedAts AS bigint[]),
+                                    CAST(:wakeAts AS bigint[]),
+                                    CAST(:errors AS text[]),
+                                    CAST(:inputTypes AS text[]),
+                                    CAST(:inputs AS bytea[]),
+                                    CAST(:outputTypes AS text[]),
+                                    CAST(:outputs AS bytea[])) WITH ORDINALITY
+                             AS u (run_id, epoch, name, occurrence, position, kind, status, attempt, started_at, finished_at,
+                                   wake_at, error, input_type, input, output_type, output, n)
+                          CROSS JOIN LATERAL (
+                               SELECT cancel_requested_at IS NOT NULL AS cancel_requested,
+                                      pause_requested_at IS NOT NULL AS pause_requested
+                                 FROM steadwork.run
+                                WHERE run.shard = :shard
+                                  AND run.run_id = u.run_id
+                                  AND run.lease_epoch = u.epoch
+                                  AND run.status = 'RUNNING'
+                                  FOR NO KEY UPDATE) AS r),
+                     kept AS (
+                         INSERT INTO steadwork.step
+                             (shard, run_id, name, occurrence, position, kind, status, attempt, started_at, finished_at, wake_at,
+                              error, input_type, input, output_type, output)
+                         SELECT CAST(:shard AS smallint),
+                                run_id,
+                                name,
+                                occurrence,
+                                position,
+                                kind,
+                                status,
+                                attempt,
+                                timestamptz 'epoch' + started_at * interval '1 microsecond',
+                                timestamptz 'epoch' + finished_at * interval '1 microsecond',
+                                timestamptz 'epoch' + wake_at * interval '1 microsecond',
+                                error,
+                                input_type,
+                                input,
+                                output_type,
+                                output
+                           FROM held
+                         ON CONFLICT DO NOTHING)
+                SELECT CAST(n AS integer) AS n, cancel_requested, pause_requested
+                  FROM held
+                """;
+        var values = Columns.of(saves.writes())
+                .with("shard", Shards.ONLY)
+                .uuids("runs", save -> save.run().uuid())
+                .longs("epochs", Write.SaveStep::epoch)
+                .texts("names", save -> save.step().key().name())
+                .ints("occurrences", save -> save.step().key().occurrence())
+                .ints("positions", save -> save.step().key().position())
+                .texts("kinds", save -> save.step().kind().name())
+                .texts("statuses", save -> save.step().status().name())
+                .ints("attempts", save -> save.step().attempt())
+                .times("startedAts", save -> save.step().startedAt())
+                .times("finishedAts", save -> save.step().finishedAt())
+                .times("wakeAts", save -> save.step().wakeAt())
+                .texts("errors", save -> Rows.errorJson(save.step().error()))
+                .texts("inputTypes", save -> Rows.payloadType(save.step().input()))
+                .bytes("inputs", save -> Rows.payloadBytes(save.step().input()))
+                .texts("outputTypes", save -> Rows.payloadType(save.step().output()))
+                .bytes("outputs", save -> Rows.payloadBytes(save.step().output()))
+                .values();
+        pipeline.add(sql, values, row -> saves.answer(row.getInt("n"), stored(row)));
+    }
+
+    static void addAttempts(Pipeline pipeline, Flush.Kind<Write.SaveAttempt> saves) {
+        var sql =
+                """
+                WITH held AS MATERIALIZED (
+                         SELECT u.*, r.cancel_requested, r.pause_requested
+                           FROM unnest(
+                                    CAST(:runs AS uuid[]),
+                                    CAST(:epochs AS bigint[]),
+                                    CAST(:names AS text[]),
+                                    CAST(:occurrences AS integer[]),
+                                    CAST(:positions AS integer[]),
+                                    CAST(:kinds AS text[]),
+                                    CAST(:attempts AS integer[]),
+                                    CAST(:startedAts AS bigint[]),
+                                    CAST(:finishedAts AS bigint[]),
+                                    CAST(:errors AS text[])) WITH ORDINALITY
+                             AS u (run_id, epoch, name, occurrence, position, kind, attempt, started_at, finished_at, error, n)
+                          CROSS JOIN LATERAL (
+                               SELECT cancel_requested_at IS NOT NULL AS cancel_requested,
+                                      pause_requested_at IS NOT NULL AS pause_requested
+                                 FROM steadwork.run
+                                WHERE run.shard = :shard
+                                  AND run.run_id = u.run_id
+                                  AND run.lease_epoch = u.epoch
+                                  AND run.status = 'RUNNING'
+                                  FOR NO KEY UPDATE) AS r),
+                     kept AS (
+                         INSERT INTO steadwork.step_attempt
+                             (shard, run_id, name, occurrence, attempt, position, kind, error, started_at, finished_at)
+                         SELECT CAST(:shard AS smallint),
+                                run_id,
+                                name,
+                                occurrence,
+                                attempt,
+                                position,
+                                kind,
+                                error,
+                                timestamptz 'epoch' + started_at * interval '1 microsecond',
+                                timestamptz 'epoch' + finished_at * interval '1 microsecond'
+                           FROM held
+                         ON CONFLICT DO NOTHING)
+                SELECT CAST(n AS integer) AS n, cancel_requested, pause_requested
+                  FROM held
+                """;
+        var values = Columns.of(saves.writes())
+                .with("shard", Shards.ONLY)
+                .uuids("runs", save -> save.run().uuid())
+                .longs("epochs", Write.SaveAttempt::epoch)
+                .texts("names", save -> save.attempt().key().name())
+                .ints("occurrences", save -> save.attempt().key().occurrence())
+                .ints("positions", save -> save.attempt().key().position())
+                .texts("kinds", save -> save.attempt().kind().name())
+                .ints("attempts", save -> save.attempt().attempt())
+                .times("startedAts", save -> save.attempt().startedAt())
+                .times("finishedAts", save -> save.attempt().finishedAt())
+                .texts("errors", save -> Rows.errorJson(save.attempt().error()))
+                .values();
+        pipeline.add(sql, values, row -> saves.answer(row.getInt("n"), stored(row)));
+    }
+
+    /** Removes what the attempts push out of the last hundred, if they do. */
+    static void addTrim(Pipeline pipeline, List<Write.SaveAttempt> saves, List<Write.Park> parks) {
+        // Needs no fence: whoever writes an attempt, one that is so much older is not wanted any more.
+        var sql =
+                """
+                DELETE FROM steadwork.step_attempt AS old
+                 USING unnest(
+                           CAST(:runs AS uuid[]),
+                           CAST(:names AS text[]),
+                           CAST(:occurrences AS integer[]),
+                           CAST(:attempts AS integer[]))
+                    AS u (run_id, name, occurrence, attempt)
+                 WHERE old.shard = :shard
+                   AND old.run_id = u.run_id
+                   AND old.name = u.name
+                   AND old.occurrence = u.occurrence
+                   AND old.attempt = u.attempt
+                """;
+        record Old(UUID run, StepRecord.Key key, int attempt) {}
+        var old = new ArrayList<Old>();
+        for (var save : saves) {
+            old.add(new Old(save.run().uuid(), save.attempt().key(), save.attempt().attempt() - AttemptRecord.KEPT));
+        }
+        for (var park : parks) {
+            var failed = park.failedAttempt();
+            if (failed != null) {
+                old.add(new Old(park.run().uuid(), failed.key(), failed.attempt() - AttemptRecord.KEPT));
+            }
+        }
+        old.removeIf(one -> one.attempt < 1);
+        if (!old.isEmpty()) {
+            var values = Columns.of(old)
+                    .with("shard", Shards.ONLY)
+                    .uuids("runs", Old::run)
+                    .texts("names", one -> one.key.name())
+                    .ints("occurrences", one -> one.key.occurrence())
+                    .ints("attempts", Old::attempt)
+                    .values();
+            pipeline.add(sql, values, row -> {});
+        }
+    }
+
+    private static Ack stored(ResultSet row) throws SQLException {
+        boolean cancelRequested = row.getBoolean("cancel_requested");
+        boolean pauseRequested = row.getBoolean("pause_requested");
+        return cancelRequested || pauseRequested
+                ? new Ack(Ack.Outcome.STORED, cancelRequested, pauseRequested)
+                : Ack.STORED;
+    }
+}

@@ -1,0 +1,121 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.store.ClaimRequest;
+import dev.steadwork.store.Claimed;
+import dev.steadwork.store.Heartbeat;
+import dev.steadwork.store.HeartbeatAnswer;
+import dev.steadwork.store.NewRun;
+import dev.steadwork.store.PromoteRequest;
+import dev.steadwork.store.Promotion;
+import dev.steadwork.store.TriggerResult;
+import dev.steadwork.store.Write;
+import dev.steadwork.store.WriteResult;
+import java.sql.Connection;
+import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Keeps runs in Postgres. Every call of the hot path is one round trip and one transaction, unless something is rare. */
+final class PostgresStore extends JdbcStore {
+    private final Trips trips;
+    private final PostgresTriggers triggers;
+    private final PostgresWrites writes;
+    private final PostgresClaims claims;
+    private final PostgresTimers timers;
+    private final Notifications notifications;
+    private final Notifier notifier;
+    private final @Nullable NotificationListener listener;
+
+    PostgresStore(Database database, StoreConfig config, Migrations migrations) {
+        super(database, config, migrations);
+        this.trips = new Trips(database);
+        this.triggers = new PostgresTriggers(database, config);
+        this.writes = new PostgresWrites(database, triggers);
+        this.claims = new PostgresClaims(database);
+        this.timers = new PostgresTimers(database);
+        this.notifications = new Notifications(database);
+        this.notifier = new Notifier(notifications, trips);
+        this.listener = config.listen() ? NotificationListener.start(config, notifications, signals()) : null;
+    }
+
+    /** Two keep the disk and the cores of a small machine busy; more get in each other's way. */
+    @Override
+    public int lanes() {
+        return 2;
+    }
+
+    @Override
+    public List<WriteResult> write(List<? extends Write> batch) {
+        var flush = PostgresWrites.isOneTrip(batch)
+                ? trips.autocommit(connection -> writes.write(connection, batch))
+                : trips.inTransaction(connection -> writes.write(connection, batch));
+        signals().ready(flush.parkedTopics());
+        tellReady(flush.readyTopics());
+        tellEnded(flush.endedHashes());
+        return flush.answers();
+    }
+
+    @Override
+    public List<TriggerResult> triggerAll(List<NewRun> runs) {
+        var triggered = trips.inTransaction(connection -> triggers.createAll(connection, runs));
+        tellReady(triggered.topics());
+        return triggered.of(runs);
+    }
+
+    /** Tells by a NOTIFY in the caller's transaction, which this process hears too: only Postgres knows if it commits. */
+    @Override
+    public List<TriggerResult> triggerIn(Connection connection, List<NewRun> runs) {
+        return trips.inTransactionOf(connection, own -> {
+            var triggered = triggers.createAll(own, runs);
+            notifications.sendToAll(own, triggered.topics());
+            return triggered.of(runs);
+        });
+    }
+
+    @Override
+    public Claimed claim(ClaimRequest request) {
+        return trips.autocommit(connection -> claims.claim(connection, request));
+    }
+
+    @Override
+    public Promotion promote(PromoteRequest request) {
+        var promoted = trips.autocommit(connection -> timers.promote(connection, request));
+        var promotion = promoted.promotion();
+        if (promotion.promoted() > 1) {
+            tellReady(promoted.topics());
+        }
+        return promotion;
+    }
+
+    @Override
+    public HeartbeatAnswer heartbeat(Heartbeat heartbeat) {
+        return trips.autocommit(connection -> timers.heartbeat(connection, heartbeat));
+    }
+
+    @Override
+    protected void tellReady(Collection<Integer> topics) {
+        super.tellReady(topics);
+        notifier.tell(Notifications.Kind.READY, topics);
+    }
+
+    @Override
+    protected void tellEnded(Collection<Integer> runHashes) {
+        super.tellEnded(runHashes);
+        notifier.tell(Notifications.Kind.ENDED, runHashes);
+    }
+
+    @Override
+    protected void tellRequested(int runHash) {
+        super.tellRequested(runHash);
+        notifier.tell(Notifications.Kind.REQUESTED, List.of(runHash));
+    }
+
+    @Override
+    public void close() {
+        notifier.close();
+        if (listener != null) {
+            listener.close();
+        }
+        super.close();
+    }
+}

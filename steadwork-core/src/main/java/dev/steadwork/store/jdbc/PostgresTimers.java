@@ -1,0 +1,232 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.RunId;
+import dev.steadwork.store.Heartbeat;
+import dev.steadwork.store.HeartbeatAnswer;
+import dev.steadwork.store.PromoteRequest;
+import dev.steadwork.store.Promotion;
+import dev.steadwork.store.Signals;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What time does to runs: due sleepers and expired leases become PENDING, heartbeats put that off. */
+final class PostgresTimers {
+    private final Database database;
+
+    PostgresTimers(Database database) {
+        this.database = database;
+    }
+
+    /** What became ready, and in which queues. */
+    static final class Promoted {
+        private final Set<Integer> topics = new HashSet<>();
+        private int runs;
+        private @Nullable Duration untilNext;
+
+        Promotion promotion() {
+            return new Promotion(runs, untilNext);
+        }
+
+        Set<Integer> topics() {
+            return topics;
+        }
+    }
+
+    Promoted promote(Connection connection, PromoteRequest request) throws SQLException {
+        var promoted = new Promoted();
+        var values = Columns.of(List.of())
+                .with("shard", Shards.ONLY)
+                .with("namespace", request.namespace())
+                .with("queues", Columns.textArray(request.queues()))
+                .with("limit", request.limit())
+                .with("executing", Columns.uuidArray(request.executing()))
+                .values();
+        var pipeline = new Pipeline(database);
+        addPromotion(pipeline, request.namespace(), values, promoted);
+        addNextDue(pipeline, values, promoted);
+        pipeline.run(connection);
+        return promoted;
+    }
+
+    private static void addPromotion(
+            Pipeline pipeline, String namespace, Map<String, Object> values, Promoted promoted) {
+        // Raises the epoch of an expired lease in a transaction before the next claim, so that a claim sees all steps that
+        // were accepted under the old epoch. BETWEEN: as in the claim.
+        var sql =
+                """
+                WITH clock AS MATERIALIZED (SELECT now() AS now),
+                     due AS MATERIALIZED (
+                         SELECT expired.run_id, row_number() OVER () AS n
+                           FROM (SELECT head.run_id
+                                   FROM clock
+                                  CROSS JOIN unnest(:queues) AS q (queue)
+                                  CROSS JOIN LATERAL (
+                                        SELECT run_id
+                                          FROM steadwork.run
+                                         WHERE shard = :shard
+                                           AND namespace = :namespace
+                                           AND queue = q.queue
+                                           AND status IN ('SLEEPING', 'RUNNING')
+                                           AND deleted_at IS NULL
+                                           AND due_at <= clock.now
+                                           AND (status = 'SLEEPING' OR run_id NOT IN (SELECT e FROM unnest(:executing) AS e))
+                                         ORDER BY due_at
+                                         LIMIT :limit
+                                           FOR UPDATE SKIP LOCKED) AS head
+                                  LIMIT :limit) AS expired),
+                     promoted AS (
+                         UPDATE steadwork.run AS r
+                            SET status = 'PENDING',
+                                lease_epoch = r.lease_epoch + CASE WHEN r.status = 'RUNNING' THEN 1 ELSE 0 END,
+                                lost_leases = r.lost_leases + CASE WHEN r.status = 'RUNNING' THEN 1 ELSE 0 END,
+                                worker = NULL,
+                                step_name = NULL,
+                                step_since = NULL,
+                                updated_at = clock.now
+                           FROM due
+                          CROSS JOIN clock
+                          WHERE r.shard = :shard
+                            AND r.run_id = due.run_id
+                            AND due.n BETWEEN 1 AND 1000000
+                         RETURNING r.queue)
+                SELECT CAST(queue AS varchar(255)) AS queue, CAST(count(*) AS integer) AS runs
+                  FROM promoted
+                 GROUP BY queue
+                """;
+        pipeline.add(sql, values, row -> {
+            promoted.runs += row.getInt("runs");
+            promoted.topics.add(Signals.topic(namespace, row.getString("queue")));
+        });
+    }
+
+    private static void addNextDue(Pipeline pipeline, Map<String, Object> values, Promoted promoted) {
+        var sql =
+                """
+                SELECT now() AS now, min(head.due_at) AS due_at
+                  FROM unnest(:queues) AS q (queue)
+                 CROSS JOIN LATERAL (
+                       SELECT due_at
+                         FROM steadwork.run
+                        WHERE shard = :shard
+                          AND namespace = :namespace
+                          AND queue = q.queue
+                          AND status IN ('SLEEPING', 'RUNNING')
+                          AND deleted_at IS NULL
+                          AND (status = 'SLEEPING' OR run_id NOT IN (SELECT e FROM unnest(:executing) AS e))
+                        ORDER BY due_at
+                        LIMIT 1) AS head
+                """;
+        pipeline.add(sql, values, row -> {
+            var due = row.getObject("due_at", OffsetDateTime.class);
+            if (due != null) {
+                var until = Duration.between(row.getObject("now", OffsetDateTime.class), due);
+                promoted.untilNext = until.isNegative() ? Duration.ZERO : until;
+            }
+        });
+    }
+
+    HeartbeatAnswer heartbeat(Connection connection, Heartbeat heartbeat) throws SQLException {
+        var held = heartbeat.held().stream()
+                .sorted((one, other) -> one.run().compareTo(other.run()))
+                .toList();
+        var requests = new HashMap<RunId, HeartbeatAnswer.Requests>();
+        var clock = new Instant[] {Instant.EPOCH};
+        var pipeline = new Pipeline(database);
+        addWorker(pipeline, heartbeat, clock);
+        addLeases(pipeline, held, requests);
+        pipeline.run(connection);
+        return new HeartbeatAnswer(clock[0], requests);
+    }
+
+    private static void addWorker(Pipeline pipeline, Heartbeat heartbeat, Instant[] clock) {
+        var sql =
+                """
+                WITH clock AS MATERIALIZED (SELECT now() AS now),
+                     alive AS (
+                         UPDATE steadwork.worker AS w
+                            SET status = :status,
+                                heartbeat_at = clock.now,
+                                active = :active,
+                                completed = w.completed + :completed,
+                                failed = w.failed + :failed
+                           FROM clock
+                          WHERE w.namespace = :namespace
+                            AND w.worker_id = :worker)
+                SELECT now
+                  FROM clock
+                """;
+        var values = Columns.of(List.of())
+                .with("namespace", heartbeat.namespace())
+                .with("worker", heartbeat.worker())
+                .with("status", heartbeat.draining() ? "DRAINING" : "ONLINE")
+                .with("active", heartbeat.active())
+                .with("completed", heartbeat.completed())
+                .with("failed", heartbeat.failed())
+                .values();
+        pipeline.add(sql, values, row -> clock[0] = row.getObject("now", OffsetDateTime.class).toInstant());
+    }
+
+    private static void addLeases(
+            Pipeline pipeline, List<Heartbeat.Held> held, Map<RunId, HeartbeatAnswer.Requests> requests) {
+        // BETWEEN: as in the claim.
+        var sql =
+                """
+                WITH clock AS MATERIALIZED (SELECT now() AS now),
+                     held AS MATERIALIZED (
+                         SELECT u.run_id,
+                                u.epoch,
+                                u.step_name,
+                                clock.now + u.lease * interval '1 microsecond' AS lease_end,
+                                clock.now - u.step_for * interval '1 microsecond' AS step_since,
+                                u.n
+                           FROM clock
+                          CROSS JOIN unnest(
+                                    CAST(:runs AS uuid[]),
+                                    CAST(:epochs AS bigint[]),
+                                    CAST(:leases AS bigint[]),
+                                    CAST(:steps AS text[]),
+                                    CAST(:stepFors AS bigint[])) WITH ORDINALITY
+                             AS u (run_id, epoch, lease, step_name, step_for, n))
+                UPDATE steadwork.run AS r
+                   SET due_at = held.lease_end,
+                       step_name = held.step_name,
+                       step_since = held.step_since
+                  FROM held
+                 WHERE r.shard = :shard
+                   AND r.run_id = held.run_id
+                   AND r.lease_epoch = held.epoch
+                   AND r.status = 'RUNNING'
+                   AND held.n BETWEEN 1 AND 1000000
+                RETURNING CAST(held.n AS integer) AS n,
+                          r.cancel_requested_at IS NOT NULL AS cancel_requested,
+                          r.pause_requested_at IS NOT NULL AS pause_requested
+                """;
+        if (held.isEmpty()) {
+            return;
+        }
+        var values = Columns.of(held)
+                .with("shard", Shards.ONLY)
+                .uuids("runs", run -> run.run().uuid())
+                .longs("epochs", Heartbeat.Held::epoch)
+                .durations("leases", Heartbeat.Held::lease)
+                .texts("steps", Heartbeat.Held::step)
+                .durations("stepFors", Heartbeat.Held::stepFor)
+                .values();
+        pipeline.add(
+                sql,
+                values,
+                row -> requests.put(
+                        held.get(row.getInt("n") - 1).run(),
+                        new HeartbeatAnswer.Requests(
+                                row.getBoolean("cancel_requested"), row.getBoolean("pause_requested"))));
+    }
+}

@@ -1,0 +1,180 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.RunStatus;
+import dev.steadwork.store.Ack;
+import dev.steadwork.store.NewRun;
+import dev.steadwork.store.Write;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A batch of writes: one statement for all writes of a kind, all statements in one round trip. Statements answer with the
+ * writes that they applied; only if one is missing, a second trip finds out why.
+ */
+final class PostgresWrites {
+    /** More rows might fill the buffers of both sides while each waits for the other to read: then one by one. */
+    private static final int MAX_PER_TRIP = 2_000;
+
+    private final Database database;
+    private final PostgresTriggers triggers;
+
+    PostgresWrites(Database database, PostgresTriggers triggers) {
+        this.database = database;
+        this.triggers = triggers;
+    }
+
+    /** Whether the batch fits into one round trip in autocommit mode; otherwise it needs a transaction around it. */
+    static boolean isOneTrip(List<? extends Write> batch) {
+        return batch.size() <= MAX_PER_TRIP && batch.stream().noneMatch(PostgresWrites::hasDeadLetter);
+    }
+
+    private static boolean hasDeadLetter(Write write) {
+        return write instanceof Write.Finish finish && finish.deadLetter() != null;
+    }
+
+    Flush write(Connection connection, List<? extends Write> batch) throws SQLException {
+        var flush = new Flush(batch);
+        var newRuns = newRuns(batch);
+        var triggered = new PostgresTriggers.Triggered();
+        var pipeline = new Pipeline(database, isOneTrip(batch));
+        addFenced(pipeline, flush);
+        triggers.addInserts(pipeline, newRuns, triggered);
+        pipeline.run(connection);
+
+        triggers.settle(connection, newRuns, triggered);
+        answerTriggers(flush, triggered);
+        createDeadLetters(connection, flush);
+        explain(connection, flush);
+        return flush;
+    }
+
+    private static List<NewRun> newRuns(List<? extends Write> batch) {
+        var newRuns = new ArrayList<NewRun>();
+        for (var write : batch) {
+            if (write instanceof Write.Trigger trigger) {
+                newRuns.add(trigger.newRun());
+            }
+        }
+        return newRuns;
+    }
+
+    private void addFenced(Pipeline pipeline, Flush flush) {
+        var steps = flush.all(Write.SaveStep.class);
+        if (!steps.isEmpty()) {
+            PostgresSteps.addSteps(pipeline, steps);
+        }
+        var attempts = flush.all(Write.SaveAttempt.class);
+        if (!attempts.isEmpty()) {
+            PostgresSteps.addAttempts(pipeline, attempts);
+        }
+        var finishes = flush.all(Write.Finish.class);
+        if (!finishes.isEmpty()) {
+            PostgresMoves.addFinishes(pipeline, flush, finishes);
+        }
+        var parks = flush.all(Write.Park.class);
+        if (!parks.isEmpty()) {
+            PostgresMoves.addParks(pipeline, flush, parks);
+        }
+        var pauses = flush.all(Write.Pause.class);
+        if (!pauses.isEmpty()) {
+            PostgresMoves.addPauses(pipeline, flush, pauses);
+        }
+        var releases = flush.all(Write.Release.class);
+        if (!releases.isEmpty()) {
+            PostgresMoves.addReleases(pipeline, flush, releases);
+        }
+        PostgresSteps.addTrim(pipeline, attempts.writes(), parks.writes());
+    }
+
+    private static void answerTriggers(Flush flush, PostgresTriggers.Triggered triggered) {
+        var asked = flush.all(Write.Trigger.class);
+        for (int n = 1; n <= asked.writes().size(); n++) {
+            asked.answer(n, triggered.of(asked.write(n).newRun()));
+        }
+        flush.ready(triggered.topics());
+    }
+
+    /** In the transaction of the finishes, and only for those that applied. */
+    private void createDeadLetters(Connection connection, Flush flush) throws SQLException {
+        var letters = new ArrayList<NewRun>();
+        for (var finish : flush.answered(Write.Finish.class).writes()) {
+            if (finish.deadLetter() != null) {
+                letters.add(finish.deadLetter());
+            }
+        }
+        if (!letters.isEmpty()) {
+            flush.ready(triggers.create(connection, letters).topics());
+        }
+    }
+
+    /** Finds out why writes were not applied. */
+    private void explain(Connection connection, Flush flush) throws SQLException {
+        var open = flush.unanswered(Write.Fenced.class);
+        if (open.isEmpty()) {
+            return;
+        }
+        var sql =
+                """
+                SELECT CAST(u.n AS integer) AS n,
+                       r.lease_epoch,
+                       CAST(r.status AS varchar(255)) AS status,
+                       r.cancel_requested
+                  FROM unnest(CAST(:runs AS uuid[])) WITH ORDINALITY AS u (run_id, n)
+                 CROSS JOIN LATERAL (
+                       SELECT lease_epoch,
+                              status,
+                              cancel_requested_at IS NOT NULL AS cancel_requested
+                         FROM steadwork.run
+                        WHERE run.shard = :shard
+                          AND run.run_id = u.run_id
+                       OFFSET 0) AS r
+                """;
+        var values = Columns.of(open.writes())
+                .with("shard", Shards.ONLY)
+                .uuids("runs", write -> write.run().uuid())
+                .values();
+        for (int n = 1; n <= open.writes().size(); n++) {
+            open.answer(n, Ack.NOT_FOUND);
+        }
+        new Pipeline(database)
+                .add(sql, values, row -> {
+                    int n = row.getInt("n");
+                    var state = new State(
+                            row.getLong("lease_epoch"),
+                            RunStatus.valueOf(row.getString("status")),
+                            row.getBoolean("cancel_requested"));
+                    open.answer(n, state.answer(open.write(n)));
+                })
+                .run(connection);
+    }
+
+    /** How a run stands whose write was not applied. */
+    private record State(long epoch, RunStatus status, boolean cancelRequested) {
+        Ack answer(Write.Fenced write) {
+            if (showsAlready(write)) {
+                return Ack.STORED;
+            }
+            boolean held = epoch == write.epoch() && status == RunStatus.RUNNING;
+            return held && cancelRequested ? Ack.REFUSED : Ack.LEASE_LOST;
+        }
+
+        /** Whether the write was applied before and is sent again because its answer was lost. */
+        private boolean showsAlready(Write.Fenced write) {
+            if (write instanceof Write.Release) {
+                return epoch == write.epoch() + 1 && status == RunStatus.PENDING;
+            }
+            if (epoch != write.epoch()) {
+                return false;
+            }
+            return write instanceof Write.Finish finish && status == finish.status()
+                    || write instanceof Write.Park && isWaiting()
+                    || write instanceof Write.Pause && isWaiting();
+        }
+
+        private boolean isWaiting() {
+            return status == RunStatus.SLEEPING || status == RunStatus.PAUSED || status == RunStatus.PENDING;
+        }
+    }
+}

@@ -1,0 +1,188 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.RunId;
+import java.sql.Types;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.argument.AbstractArgumentFactory;
+import org.jdbi.v3.core.argument.Argument;
+import org.jdbi.v3.core.config.ConfigRegistry;
+import org.jdbi.v3.core.mapper.ColumnMapper;
+import org.jdbi.v3.core.statement.SqlStatement;
+import org.jdbi.v3.core.statement.SqlStatements;
+import org.jdbi.v3.core.statement.TemplateEngine;
+
+/** SQLite: the schema is a prefix of table names, run ids are text, times are integers, lists are JSON. */
+final class SqliteDialect implements Dialect {
+    private static final Pattern SCHEMA = Pattern.compile("\\bsteadwork\\.");
+
+    @Override
+    public String name() {
+        return "sqlite";
+    }
+
+    @Override
+    public String withSchema(String statement, String schema) {
+        return SCHEMA.matcher(statement).replaceAll(Matcher.quoteReplacement(schema + '_'));
+    }
+
+    @Override
+    public void configure(Jdbi jdbi) {
+        jdbi.getConfig(SqlStatements.class).setTemplateEngine(TemplateEngine.NOP);
+        jdbi.registerArgument(new InstantArgument());
+        jdbi.registerArgument(new RunIdArgument());
+        jdbi.registerColumnMapper(Instant.class, instantColumn());
+        jdbi.registerColumnMapper(RunId.class, runIdColumn());
+    }
+
+    private static ColumnMapper<Instant> instantColumn() {
+        return (row, column, context) -> {
+            long micros = row.getLong(column);
+            return row.wasNull() ? null : SqliteTime.instant(micros);
+        };
+    }
+
+    private static ColumnMapper<RunId> runIdColumn() {
+        return (row, column, context) -> {
+            var text = row.getString(column);
+            return text == null ? null : RunId.parse(text);
+        };
+    }
+
+    @Override
+    public Instant now(Handle handle) {
+        return SqliteTime.now();
+    }
+
+    @Override
+    public boolean hasTable(Handle handle, String table) {
+        return handle.createQuery("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = :table")
+                        .bind("table", table)
+                        .mapTo(Integer.class)
+                        .one()
+                > 0;
+    }
+
+    /** A file has no schemas to create, only names. */
+    @Override
+    public boolean hasSchema(Handle handle, String schema) {
+        return true;
+    }
+
+    /** Nothing to do: there is one write transaction at a time. */
+    @Override
+    public void lockMigrations(Handle handle, String schema) {}
+
+    @Override
+    public void bindList(SqlStatement<?> statement, String name, Collection<String> values) {
+        statement.bind(name, Rows.listJson(values));
+    }
+
+    @Override
+    public String selectEnds() {
+        return """
+                SELECT run_id, status, error, output_type, output
+                  FROM steadwork.run
+                 WHERE shard = :shard
+                   AND run_id IN (SELECT value FROM json_each(:runs))
+                """;
+    }
+
+    @Override
+    public String selectRuns() {
+        return """
+                SELECT run_id, namespace, type, queue, status, priority, due_at, lease_epoch, attempt, lost_leases, worker,
+                       created_at, started_at, finished_at, paused_at, updated_at, deadline, cancel_requested_at,
+                       pause_requested_at, idempotency_key, key_policy, version, external_id, parent_run_id, parent_step,
+                       retry, tags, step_name, step_since, error, deleted_at, deleted_reason
+                  FROM steadwork.run AS r
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND run_id >= :from
+                   AND run_id < :before
+                   AND (:statuses = '[]' OR status IN (SELECT value FROM json_each(:statuses)))
+                   AND (:type IS NULL OR type = :type)
+                   AND (:queue IS NULL OR queue = :queue)
+                   AND NOT EXISTS (
+                       SELECT 1
+                         FROM json_each(:tags) AS wanted
+                        WHERE NOT EXISTS (
+                              SELECT 1
+                                FROM json_each(r.tags) AS found
+                               WHERE found.key = wanted.key
+                                 AND found.value = wanted.value))
+                   AND (:externalId IS NULL OR external_id = :externalId)
+                   AND (:createdAfter IS NULL OR created_at >= :createdAfter)
+                   AND (:createdBefore IS NULL OR created_at < :createdBefore)
+                   AND (:parent IS NULL OR parent_run_id = :parent)
+                   AND (:errorText IS NULL
+                        OR instr(lower(coalesce('step ' || (error ->> 'step') || ': ', '')
+                                       || (error ->> 'type')
+                                       || coalesce(': ' || (error ->> 'message'), '')),
+                                 lower(:errorText)) > 0)
+                   AND (:withDeleted OR deleted_at IS NULL)
+                 ORDER BY run_id DESC
+                 LIMIT :limit
+                """;
+    }
+
+    @Override
+    public String countRuns() {
+        return """
+                SELECT count(*)
+                  FROM steadwork.run AS r
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND run_id >= :from
+                   AND run_id < :before
+                   AND (:statuses = '[]' OR status IN (SELECT value FROM json_each(:statuses)))
+                   AND (:type IS NULL OR type = :type)
+                   AND (:queue IS NULL OR queue = :queue)
+                   AND NOT EXISTS (
+                       SELECT 1
+                         FROM json_each(:tags) AS wanted
+                        WHERE NOT EXISTS (
+                              SELECT 1
+                                FROM json_each(r.tags) AS found
+                               WHERE found.key = wanted.key
+                                 AND found.value = wanted.value))
+                   AND (:externalId IS NULL OR external_id = :externalId)
+                   AND (:createdAfter IS NULL OR created_at >= :createdAfter)
+                   AND (:createdBefore IS NULL OR created_at < :createdBefore)
+                   AND (:parent IS NULL OR parent_run_id = :parent)
+                   AND (:errorText IS NULL
+                        OR instr(lower(coalesce('step ' || (error ->> 'step') || ': ', '')
+                                       || (error ->> 'type')
+                                       || coalesce(': ' || (error ->> 'message'), '')),
+                                 lower(:errorText)) > 0)
+                   AND (:withDeleted OR deleted_at IS NULL)
+                """;
+    }
+
+    private static final class InstantArgument extends AbstractArgumentFactory<Instant> {
+        InstantArgument() {
+            super(Types.INTEGER);
+        }
+
+        @Override
+        protected Argument build(Instant time, ConfigRegistry config) {
+            long micros = SqliteTime.micros(time);
+            return (position, statement, context) -> statement.setLong(position, micros);
+        }
+    }
+
+    private static final class RunIdArgument extends AbstractArgumentFactory<RunId> {
+        RunIdArgument() {
+            super(Types.VARCHAR);
+        }
+
+        @Override
+        protected Argument build(RunId run, ConfigRegistry config) {
+            return (position, statement, context) -> statement.setString(position, run.toString());
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.store.ClaimRequest;
+import dev.steadwork.store.Claimed;
+import dev.steadwork.store.Heartbeat;
+import dev.steadwork.store.HeartbeatAnswer;
+import dev.steadwork.store.NewRun;
+import dev.steadwork.store.PromoteRequest;
+import dev.steadwork.store.Promotion;
+import dev.steadwork.store.Signals;
+import dev.steadwork.store.TriggerResult;
+import dev.steadwork.store.Write;
+import dev.steadwork.store.WriteResult;
+import java.sql.Connection;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jspecify.annotations.Nullable;
+
+/** Keeps runs in an SQLite file, or in memory. One thread writes at a time, so nothing here can deadlock. */
+final class SqliteStore extends JdbcStore {
+    private final SqliteTriggers triggers;
+    private final SqliteClaims claims;
+    private final SqliteTimers timers;
+    private final @Nullable SqliteWatch watch;
+
+    /** @param watch hears of other processes' changes; null if there are none to hear of */
+    SqliteStore(Database database, StoreConfig config, Migrations migrations, @Nullable SqliteWatch watch) {
+        super(database, config, migrations);
+        this.triggers = new SqliteTriggers(database, config.staleAfter());
+        this.claims = new SqliteClaims(database);
+        this.timers = new SqliteTimers(database);
+        this.watch = watch;
+        if (watch != null) {
+            watch.start(signals());
+        }
+    }
+
+    /** SQLite has one writer. */
+    @Override
+    public int lanes() {
+        return 1;
+    }
+
+    @Override
+    public List<WriteResult> write(List<? extends Write> batch) {
+        record Written(List<WriteResult> results, SqliteWrites writes) {}
+        var written = database.inTransaction(handle -> {
+            var writes = new SqliteWrites(database, triggers, handle);
+            return new Written(writes.apply(batch), writes);
+        });
+        tellReady(written.writes.readyTopics());
+        tellEnded(written.writes.endedHashes());
+        return written.results;
+    }
+
+    @Override
+    public List<TriggerResult> triggerAll(List<NewRun> runs) {
+        var topics = new HashSet<Integer>();
+        var results = database.inTransaction(handle -> {
+            handle.execute("SAVEPOINT all_or_none");
+            var answers = insertAll(handle, runs, topics);
+            if (!answers.stream().allMatch(TriggerResult::accepted)) {
+                handle.execute("ROLLBACK TO all_or_none");
+                topics.clear();
+            }
+            return answers;
+        });
+        tellReady(topics);
+        return results;
+    }
+
+    /** Nobody is told here: the watch notices the caller's commit. */
+    @Override
+    public List<TriggerResult> triggerIn(Connection connection, List<NewRun> runs) {
+        try {
+            // Not closed: closing would end the caller's transaction.
+            var jdbi = Jdbi.create(connection);
+            database.dialect().configure(jdbi);
+            return insertAll(jdbi.open(), runs, new HashSet<>());
+        } catch (RuntimeException e) {
+            throw database.translate(e, "triggering in the caller's transaction in");
+        }
+    }
+
+    private List<TriggerResult> insertAll(Handle handle, List<NewRun> runs, Set<Integer> topics) {
+        Instant now = database.now(handle);
+        var results = new ArrayList<TriggerResult>(runs.size());
+        for (var run : runs) {
+            results.add(triggers.insert(handle, run, now, topics));
+        }
+        return results;
+    }
+
+    @Override
+    public Claimed claim(ClaimRequest request) {
+        return database.inTransaction(handle -> claims.claim(handle, request));
+    }
+
+    @Override
+    public Promotion promote(PromoteRequest request) {
+        var promotion = database.inTransaction(handle -> timers.promote(handle, request));
+        if (promotion.promoted() > 1) {
+            tellReady(request.queues().stream()
+                    .map(queue -> Signals.topic(request.namespace(), queue))
+                    .toList());
+        }
+        return promotion;
+    }
+
+    @Override
+    public HeartbeatAnswer heartbeat(Heartbeat heartbeat) {
+        return database.inTransaction(handle -> timers.heartbeat(handle, heartbeat));
+    }
+
+    @Override
+    public void close() {
+        if (watch != null) {
+            watch.close();
+        }
+        super.close();
+    }
+}

@@ -1,0 +1,161 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.RunId;
+import dev.steadwork.store.Heartbeat;
+import dev.steadwork.store.HeartbeatAnswer;
+import dev.steadwork.store.HeartbeatAnswer.Requests;
+import dev.steadwork.store.PromoteRequest;
+import dev.steadwork.store.Promotion;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Optional;
+import org.jdbi.v3.core.Handle;
+import org.jspecify.annotations.Nullable;
+
+/** What SQLite does by time: wakes sleepers, takes back expired leases, prolongs those of workers that live. */
+final class SqliteTimers {
+    private final Database database;
+
+    SqliteTimers(Database database) {
+        this.database = database;
+    }
+
+    Promotion promote(Handle handle, PromoteRequest request) {
+        var now = database.now(handle);
+        var executing = Rows.listJson(
+                request.executing().stream().map(RunId::toString).toList());
+        int promoted = promoteDue(handle, request, executing, now);
+        return new Promotion(promoted, untilNext(handle, request, executing, now));
+    }
+
+    private int promoteDue(Handle handle, PromoteRequest request, String executing, Instant now) {
+        var sql =
+                """
+                UPDATE steadwork.run
+                   SET lease_epoch = lease_epoch + (status = 'RUNNING'),
+                       lost_leases = lost_leases + (status = 'RUNNING'),
+                       status = 'PENDING',
+                       worker = NULL,
+                       step_name = NULL,
+                       step_since = NULL,
+                       updated_at = :now
+                 WHERE rowid IN (
+                       SELECT rowid
+                         FROM steadwork.run
+                        WHERE shard = :shard
+                          AND namespace = :namespace
+                          AND queue = :queue
+                          AND status IN ('SLEEPING', 'RUNNING')
+                          AND deleted_at IS NULL
+                          AND due_at <= :now
+                          AND (status = 'SLEEPING' OR run_id NOT IN (SELECT value FROM json_each(:executing)))
+                        ORDER BY due_at
+                        LIMIT :limit)
+                """;
+        int promoted = 0;
+        for (var queue : request.queues()) {
+            promoted += handle.createUpdate(database.sql(sql))
+                    .bind("shard", Shards.ONLY)
+                    .bind("namespace", request.namespace())
+                    .bind("queue", queue)
+                    .bind("executing", executing)
+                    .bind("now", now)
+                    .bind("limit", request.limit() - promoted)
+                    .execute();
+        }
+        return promoted;
+    }
+
+    private @Nullable Duration untilNext(Handle handle, PromoteRequest request, String executing, Instant now) {
+        var sql =
+                """
+                SELECT due_at
+                  FROM steadwork.run
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND queue = :queue
+                   AND status IN ('SLEEPING', 'RUNNING')
+                   AND deleted_at IS NULL
+                   AND (status = 'SLEEPING' OR run_id NOT IN (SELECT value FROM json_each(:executing)))
+                 ORDER BY due_at
+                 LIMIT 1
+                """;
+        var next = new ArrayList<Instant>();
+        for (var queue : request.queues()) {
+            handle.createQuery(database.sql(sql))
+                    .bind("shard", Shards.ONLY)
+                    .bind("namespace", request.namespace())
+                    .bind("queue", queue)
+                    .bind("executing", executing)
+                    .mapTo(Instant.class)
+                    .forEach(next::add);
+        }
+        return next.stream()
+                .min(Instant::compareTo)
+                .map(time -> time.isBefore(now) ? Duration.ZERO : Duration.between(now, time))
+                .orElse(null);
+    }
+
+    HeartbeatAnswer heartbeat(Handle handle, Heartbeat heartbeat) {
+        var now = database.now(handle);
+        updateWorker(handle, heartbeat, now);
+        var answers = new HashMap<RunId, Requests>();
+        for (var held : heartbeat.held()) {
+            prolong(handle, held, now).ifPresent(requests -> answers.put(held.run(), requests));
+        }
+        return new HeartbeatAnswer(now, answers);
+    }
+
+    private Optional<Requests> prolong(Handle handle, Heartbeat.Held held, Instant now) {
+        var sql =
+                """
+                UPDATE steadwork.run
+                   SET due_at = :leaseEnd,
+                       step_name = :step,
+                       step_since = :stepSince
+                 WHERE shard = :shard
+                   AND run_id = :run
+                   AND lease_epoch = :epoch
+                   AND status = 'RUNNING'
+                RETURNING cancel_requested_at IS NOT NULL AS cancel_requested,
+                          pause_requested_at IS NOT NULL AS pause_requested
+                """;
+        var since = held.stepFor() == null ? null : now.minus(held.stepFor());
+        return handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.of(held.run()))
+                .bind("run", held.run())
+                .bind("epoch", held.epoch())
+                .bind("leaseEnd", SqliteTime.after(now, held.lease()))
+                .bind("step", held.step())
+                .bindByType("stepSince", since, Instant.class)
+                .map(row -> new Requests(
+                        row.getColumn("cancel_requested", Boolean.class),
+                        row.getColumn("pause_requested", Boolean.class)))
+                .findOne();
+    }
+
+    private void updateWorker(Handle handle, Heartbeat heartbeat, Instant now) {
+        var sql =
+                """
+                UPDATE steadwork.worker
+                   SET heartbeat_at = :now,
+                       active = :active,
+                       completed = completed + :completed,
+                       failed = failed + :failed,
+                       status = :status
+                 WHERE namespace = :namespace
+                   AND worker_id = :worker
+                """;
+        handle.createUpdate(database.sql(sql))
+                .bind("namespace", heartbeat.namespace())
+                .bind("worker", heartbeat.worker())
+                .bind("now", now)
+                .bind("active", heartbeat.active())
+                .bind("completed", heartbeat.completed())
+                .bind("failed", heartbeat.failed())
+                .bind("status", heartbeat.draining() ? "DRAINING" : "ONLINE")
+                .execute();
+    }
+}

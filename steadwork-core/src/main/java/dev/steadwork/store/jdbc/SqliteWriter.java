@@ -1,0 +1,83 @@
+package dev.steadwork.store.jdbc;
+
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.HandleCallback;
+import org.jdbi.v3.core.JdbiException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets one thread write at a time, in the order they came. SQLite has one writer anyway, but lets the others wait
+ * unfairly.
+ */
+final class SqliteWriter implements AutoCloseable {
+    private final ReentrantLock turn = new ReentrantLock(true);
+    private final Supplier<Handle> open;
+    private final boolean keepOpen;
+    private @Nullable Handle kept;
+
+    /** @param keepOpen whether the connection, with its prepared statements, is kept between transactions */
+    SqliteWriter(Supplier<Handle> open, boolean keepOpen) {
+        this.open = open;
+        this.keepOpen = keepOpen;
+    }
+
+    <T> T inTransaction(HandleCallback<T, RuntimeException> work) {
+        return exclusively(handle -> {
+            // At once, because a transaction that begins by reading may find later that it cannot write.
+            handle.execute("BEGIN IMMEDIATE");
+            try {
+                var result = work.withHandle(handle);
+                handle.execute("COMMIT");
+                return result;
+            } catch (RuntimeException | Error e) {
+                rollback(handle, e);
+                throw e;
+            }
+        });
+    }
+
+    <T> T exclusively(HandleCallback<T, RuntimeException> work) {
+        turn.lock();
+        try {
+            if (keepOpen) {
+                return work.withHandle(kept());
+            }
+            try (var handle = open.get()) {
+                return work.withHandle(handle);
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private Handle kept() {
+        if (kept == null) {
+            kept = open.get();
+        }
+        return kept;
+    }
+
+    /** After some errors, such as a full disk, SQLite has rolled back by itself and refuses to do it again. */
+    private void rollback(Handle handle, Throwable why) {
+        try {
+            handle.execute("ROLLBACK");
+        } catch (JdbiException alreadyDone) {
+            why.addSuppressed(alreadyDone);
+        }
+    }
+
+    @Override
+    public void close() {
+        turn.lock();
+        try {
+            if (kept != null) {
+                kept.close();
+                kept = null;
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+}

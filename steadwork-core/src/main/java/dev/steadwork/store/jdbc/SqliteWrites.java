@@ -1,0 +1,339 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.RunId;
+import dev.steadwork.RunStatus;
+import dev.steadwork.store.Ack;
+import dev.steadwork.store.AttemptRecord;
+import dev.steadwork.store.Signals;
+import dev.steadwork.store.StepRecord;
+import dev.steadwork.store.Write;
+import dev.steadwork.store.WriteResult;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.SqlStatement;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One batch of writes in one transaction of SQLite. There is no other writer until it commits, so what the fence saw of a
+ * run stays true.
+ */
+final class SqliteWrites {
+    private final Database database;
+    private final SqliteTriggers triggers;
+    private final Handle handle;
+    private final Instant now;
+
+    private final Set<Integer> readyTopics = new HashSet<>();
+    private final Set<Integer> endedHashes = new HashSet<>();
+
+    SqliteWrites(Database database, SqliteTriggers triggers, Handle handle) {
+        this.database = database;
+        this.triggers = triggers;
+        this.handle = handle;
+        this.now = database.now(handle);
+    }
+
+    /** Topics of the queues in which something became ready, or will soon. */
+    Set<Integer> readyTopics() {
+        return readyTopics;
+    }
+
+    /** Hashes of the runs that ended. */
+    Set<Integer> endedHashes() {
+        return endedHashes;
+    }
+
+    List<WriteResult> apply(List<? extends Write> batch) {
+        var results = new ArrayList<WriteResult>(batch.size());
+        for (var write : batch) {
+            results.add(apply(write));
+        }
+        return results;
+    }
+
+    private WriteResult apply(Write write) {
+        return write instanceof Write.Trigger trigger
+                ? triggers.insert(handle, trigger.newRun(), now, readyTopics)
+                : applyFenced((Write.Fenced) write);
+    }
+
+    private Ack applyFenced(Write.Fenced write) {
+        var fence = fence(write.run());
+        if (fence == null) {
+            return Ack.NOT_FOUND;
+        }
+        if (!fence.holds(write.epoch())) {
+            return fence.shows(write) ? fence.stored() : Ack.LEASE_LOST;
+        }
+        if (fence.cancelRequested && mustYieldToCancel(write)) {
+            return Ack.REFUSED;
+        }
+        change(write, fence);
+        return fence.stored();
+    }
+
+    private static boolean mustYieldToCancel(Write.Fenced write) {
+        return write instanceof Write.Park
+                || write instanceof Write.Pause
+                || write instanceof Write.Finish finish && finish.status() != RunStatus.CANCELLED;
+    }
+
+    private void change(Write.Fenced write, Fence fence) {
+        if (write instanceof Write.SaveStep save) {
+            insertStep(save.run(), save.step(), save.step().wakeAt());
+        } else if (write instanceof Write.SaveAttempt save) {
+            insertAttempt(save.run(), save.attempt());
+        } else if (write instanceof Write.Finish finish) {
+            finish(finish);
+        } else if (write instanceof Write.Park park) {
+            park(park, fence);
+        } else if (write instanceof Write.Pause pause) {
+            pause(pause, fence);
+        } else if (write instanceof Write.Release release) {
+            release(release, fence);
+        }
+    }
+
+    /** What stands in a run's row when a worker's write arrives. */
+    private record Fence(long epoch, RunStatus status, boolean cancelRequested, boolean pauseRequested, int topic) {
+        boolean holds(long writersEpoch) {
+            return epoch == writersEpoch && status == RunStatus.RUNNING;
+        }
+
+        /** Whether the write was made already and is sent again because its answer was lost. */
+        boolean shows(Write.Fenced write) {
+            if (write instanceof Write.Release) {
+                return epoch == write.epoch() + 1 && status == RunStatus.PENDING;
+            }
+            if (epoch != write.epoch()) {
+                return false;
+            }
+            return write instanceof Write.Finish finish && status == finish.status()
+                    || write instanceof Write.Park && !status.isTerminal();
+        }
+
+        Ack stored() {
+            return new Ack(Ack.Outcome.STORED, cancelRequested, pauseRequested);
+        }
+    }
+
+    private @Nullable Fence fence(RunId run) {
+        var sql =
+                """
+                SELECT lease_epoch, status, namespace, queue,
+                       cancel_requested_at IS NOT NULL AS cancel_requested,
+                       pause_requested_at IS NOT NULL AS pause_requested
+                  FROM steadwork.run
+                 WHERE shard = :shard
+                   AND run_id = :run
+                """;
+        return handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.of(run))
+                .bind("run", run)
+                .map(row -> new Fence(
+                        row.getColumn("lease_epoch", Long.class),
+                        RunStatus.valueOf(row.getColumn("status", String.class)),
+                        row.getColumn("cancel_requested", Boolean.class),
+                        row.getColumn("pause_requested", Boolean.class),
+                        Signals.topic(
+                                row.getColumn("namespace", String.class), row.getColumn("queue", String.class))))
+                .findOne()
+                .orElse(null);
+    }
+
+    private void insertStep(RunId run, StepRecord step, @Nullable Instant wakeAt) {
+        var sql =
+                """
+                INSERT INTO steadwork.step
+                    (shard, run_id, name, occurrence, position, kind, status, attempt, started_at, finished_at, wake_at,
+                     error, input_type, input, output_type, output)
+                VALUES
+                    (:shard, :run, :name, :occurrence, :position, :kind, :status, :attempt, :startedAt, :finishedAt, :wakeAt,
+                     :error, :inputType, :input, :outputType, :output)
+                ON CONFLICT DO NOTHING
+                """;
+        handle.createUpdate(database.sql(sql))
+                .bind("shard", Shards.of(run))
+                .bind("run", run)
+                .bind("name", step.key().name())
+                .bind("occurrence", step.key().occurrence())
+                .bind("position", step.key().position())
+                .bind("kind", step.kind().name())
+                .bind("status", step.status().name())
+                .bind("attempt", step.attempt())
+                .bindByType("startedAt", step.startedAt(), Instant.class)
+                .bindByType("finishedAt", step.finishedAt(), Instant.class)
+                .bindByType("wakeAt", wakeAt, Instant.class)
+                .bind("error", Rows.errorJson(step.error()))
+                .bind("inputType", Rows.payloadType(step.input()))
+                .bind("input", Rows.payloadBytes(step.input()))
+                .bind("outputType", Rows.payloadType(step.output()))
+                .bind("output", Rows.payloadBytes(step.output()))
+                .execute();
+    }
+
+    private void insertAttempt(RunId run, AttemptRecord attempt) {
+        var sql =
+                """
+                INSERT INTO steadwork.step_attempt
+                    (shard, run_id, name, occurrence, attempt, position, kind, error, started_at, finished_at)
+                VALUES
+                    (:shard, :run, :name, :occurrence, :attempt, :position, :kind, :error, :startedAt, :finishedAt)
+                ON CONFLICT DO NOTHING
+                """;
+        handle.createUpdate(database.sql(sql))
+                .bind("shard", Shards.of(run))
+                .bind("run", run)
+                .bind("name", attempt.key().name())
+                .bind("occurrence", attempt.key().occurrence())
+                .bind("attempt", attempt.attempt())
+                .bind("position", attempt.key().position())
+                .bind("kind", attempt.kind().name())
+                .bind("error", Rows.errorJson(attempt.error()))
+                .bind("startedAt", attempt.startedAt())
+                .bind("finishedAt", attempt.finishedAt())
+                .execute();
+        if (attempt.attempt() > AttemptRecord.KEPT) {
+            deleteAttempt(run, attempt.key(), attempt.attempt() - AttemptRecord.KEPT);
+        }
+    }
+
+    private void deleteAttempt(RunId run, StepRecord.Key key, int attempt) {
+        var sql =
+                """
+                DELETE FROM steadwork.step_attempt
+                 WHERE shard = :shard
+                   AND run_id = :run
+                   AND name = :name
+                   AND occurrence = :occurrence
+                   AND attempt = :attempt
+                """;
+        handle.createUpdate(database.sql(sql))
+                .bind("shard", Shards.of(run))
+                .bind("run", run)
+                .bind("name", key.name())
+                .bind("occurrence", key.occurrence())
+                .bind("attempt", attempt)
+                .execute();
+    }
+
+    private void finish(Write.Finish finish) {
+        var sql =
+                """
+                UPDATE steadwork.run
+                   SET status = :status,
+                       output_type = :outputType,
+                       output = :output,
+                       error = :error,
+                       due_at = NULL,
+                       worker = NULL,
+                       step_name = NULL,
+                       step_since = NULL,
+                       finished_at = :now,
+                       updated_at = :now
+                 WHERE shard = :shard
+                   AND run_id = :run
+                   AND lease_epoch = :epoch
+                   AND status = 'RUNNING'
+                """;
+        bind(handle.createUpdate(database.sql(sql)), finish)
+                .bind("status", finish.status().name())
+                .bind("outputType", Rows.payloadType(finish.output()))
+                .bind("output", Rows.payloadBytes(finish.output()))
+                .bind("error", finish.status() == RunStatus.COMPLETED ? null : Rows.errorJson(finish.error()))
+                .execute();
+        endedHashes.add(Signals.hash(finish.run()));
+        if (finish.deadLetter() != null) {
+            triggers.insert(handle, finish.deadLetter(), now, readyTopics);
+        }
+    }
+
+    private void park(Write.Park park, Fence fence) {
+        var sql =
+                """
+                UPDATE steadwork.run
+                   SET status = CASE WHEN pause_requested_at IS NULL THEN 'SLEEPING' ELSE 'PAUSED' END,
+                       paused_at = CASE WHEN pause_requested_at IS NULL THEN paused_at ELSE :now END,
+                       pause_requested_at = NULL,
+                       due_at = min(:wake, coalesce(deadline, :wake)),
+                       worker = NULL,
+                       step_name = NULL,
+                       step_since = NULL,
+                       attempt = :attempt,
+                       error = :error,
+                       updated_at = :now
+                 WHERE shard = :shard
+                   AND run_id = :run
+                   AND lease_epoch = :epoch
+                   AND status = 'RUNNING'
+                """;
+        var wake = park.wake().at() == null ? SqliteTime.after(now, park.wake().after()) : park.wake().at();
+        bind(handle.createUpdate(database.sql(sql)), park)
+                .bind("wake", wake)
+                .bind("attempt", park.attempt())
+                .bind("error", Rows.errorJson(park.error()))
+                .execute();
+        if (park.sleep() != null) {
+            insertStep(park.run(), park.sleep(), wake);
+        }
+        if (park.failedAttempt() != null) {
+            insertAttempt(park.run(), park.failedAttempt());
+        }
+        readyTopics.add(fence.topic);
+    }
+
+    private void pause(Write.Pause pause, Fence fence) {
+        var sql =
+                """
+                UPDATE steadwork.run
+                   SET status = CASE WHEN pause_requested_at IS NULL THEN 'PENDING' ELSE 'PAUSED' END,
+                       paused_at = CASE WHEN pause_requested_at IS NULL THEN paused_at ELSE :now END,
+                       pause_requested_at = NULL,
+                       due_at = :now,
+                       worker = NULL,
+                       step_name = NULL,
+                       step_since = NULL,
+                       updated_at = :now
+                 WHERE shard = :shard
+                   AND run_id = :run
+                   AND lease_epoch = :epoch
+                   AND status = 'RUNNING'
+                """;
+        bind(handle.createUpdate(database.sql(sql)), pause).execute();
+        if (!fence.pauseRequested) {
+            readyTopics.add(fence.topic);
+        }
+    }
+
+    private void release(Write.Release release, Fence fence) {
+        var sql =
+                """
+                UPDATE steadwork.run
+                   SET status = 'PENDING',
+                       lease_epoch = lease_epoch + 1,
+                       due_at = :now,
+                       worker = NULL,
+                       step_name = NULL,
+                       step_since = NULL,
+                       updated_at = :now
+                 WHERE shard = :shard
+                   AND run_id = :run
+                   AND lease_epoch = :epoch
+                   AND status = 'RUNNING'
+                """;
+        bind(handle.createUpdate(database.sql(sql)), release).execute();
+        readyTopics.add(fence.topic);
+    }
+
+    private <S extends SqlStatement<S>> S bind(S statement, Write.Fenced write) {
+        return statement
+                .bind("shard", Shards.of(write.run()))
+                .bind("run", write.run())
+                .bind("epoch", write.epoch())
+                .bind("now", now);
+    }
+}

@@ -1,0 +1,87 @@
+package dev.steadwork.store.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+
+/** Work over plain JDBC, whose errors come out as those of {@link Database} do. */
+final class Trips {
+    private static final int DEADLOCK_RETRIES = 5;
+    private static final long RETRY_WITHIN_NANOS = 20_000_000;
+
+    private final Database database;
+
+    Trips(Database database) {
+        this.database = database;
+    }
+
+    @FunctionalInterface
+    interface Work<T> {
+        T on(Connection connection) throws SQLException;
+    }
+
+    /** Carries a driver's exception to where it is translated. */
+    private static final class Failure extends RuntimeException {
+        Failure(SQLException cause) {
+            super(cause);
+        }
+    }
+
+    /** Every round trip is a transaction. The work is repeated if the database chose it as the victim of a deadlock. */
+    <T> T autocommit(Work<T> work) {
+        return database.autocommit(handle -> unchecked(() -> inAutocommit(handle.getConnection(), work)));
+    }
+
+    <T> T inTransaction(Work<T> work) {
+        return database.inTransaction(handle -> unchecked(() -> work.on(handle.getConnection())));
+    }
+
+    /** Runs in a transaction that somebody else began. */
+    <T> T inTransactionOf(Connection connection, Work<T> work) {
+        try {
+            return unchecked(() -> work.on(connection));
+        } catch (RuntimeException e) {
+            throw database.translate(e, "triggering in the caller's transaction in");
+        }
+    }
+
+    /** The connections of an application's pool may be in the other mode. */
+    private static <T> T inAutocommit(Connection connection, Work<T> work) throws SQLException {
+        if (connection.getAutoCommit()) {
+            return repeatedly(connection, work);
+        }
+        connection.setAutoCommit(true);
+        try {
+            return repeatedly(connection, work);
+        } finally {
+            connection.setAutoCommit(false);
+        }
+    }
+
+    private static <T> T repeatedly(Connection connection, Work<T> work) throws SQLException {
+        for (int retry = 0; ; retry++) {
+            try {
+                return work.on(connection);
+            } catch (SQLException e) {
+                if (retry == DEADLOCK_RETRIES || !SqlErrors.isDeadlock(e)) {
+                    throw e;
+                }
+                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(RETRY_WITHIN_NANOS));
+            }
+        }
+    }
+
+    @FunctionalInterface
+    private interface Throwing<T> {
+        T run() throws SQLException;
+    }
+
+    private static <T> T unchecked(Throwing<T> work) {
+        try {
+            return work.run();
+        } catch (SQLException e) {
+            throw new Failure(e);
+        }
+    }
+}
