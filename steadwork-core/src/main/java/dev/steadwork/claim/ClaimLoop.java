@@ -99,6 +99,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
 
     /** Takes what is ready and fits; whether more may be ready for slots that are free. */
     private boolean claimAndDispatch() {
+        pollIfDue();
         promoteIfDue();
         boolean more = false;
         boolean full = false;
@@ -132,12 +133,25 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         return claimed.runs().size();
     }
 
+    /** The safety net: looks at everything, in case a hint was lost. */
+    private void pollIfDue() {
+        long now = System.nanoTime();
+        if (now - pollNanos >= 0) {
+            pollNanos = now + jittered(pollInterval).toNanos();
+            refreshQueues();
+            timersDueBy(now);
+        }
+    }
+
     private void promoteIfDue() {
-        if (System.nanoTime() - timersDueNanos < 0 || queues.isEmpty()) {
+        if (System.nanoTime() - timersDueNanos < 0) {
             return;
         }
         timersSeenNanos = System.nanoTime();
-        timersDueNanos = timersSeenNanos + pollInterval.toNanos(); // before the look: a hint meanwhile brings it forward
+        timersDueNanos = pollNanos; // before the look: a hint meanwhile brings it forward
+        if (queues.isEmpty()) {
+            return;
+        }
         var promotion = store.promote(new PromoteRequest(namespace, queues, keeper.executing(), PROMOTE_BATCH));
         if (promotion.untilNext() != null) {
             timersDueBy(System.nanoTime() + promotion.untilNext().toNanos());
@@ -152,10 +166,6 @@ final class ClaimLoop implements Runnable, Signals.Listener {
 
     private void waitForWork() throws InterruptedException {
         long now = System.nanoTime();
-        if (now - pollNanos >= 0) {
-            pollNanos = now + jittered(pollInterval).toNanos();
-            refreshQueues();
-        }
         wakeup.await(Math.min(pollNanos - now, timersDueNanos - now));
     }
 

@@ -5,6 +5,7 @@ import dev.steadwork.Codec;
 import dev.steadwork.InvalidArgument;
 import dev.steadwork.Payload;
 import dev.steadwork.PayloadTooLarge;
+import dev.steadwork.Serialization;
 import dev.steadwork.TypeRef;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,7 +28,15 @@ public record Payloads(Codec codec, int warnBytes, int maxBytes) {
 
     /** The payload of a value; the context (such as "input of checkout") is named in warnings and errors. */
     public Payload encode(String context, @Nullable Object value) {
-        return checked(context, codec.encode(value));
+        return checked(context, encoded(context, value));
+    }
+
+    private Payload encoded(String context, @Nullable Object value) {
+        try {
+            return codec.encode(value);
+        } catch (Serialization problem) {
+            throw new Serialization(context + ": " + problem.getMessage(), problem);
+        }
     }
 
     /** Refuses a payload over the maximum and warns of a large one. */

@@ -144,8 +144,7 @@ public final class Execution implements Runnable {
 
     private Write.@Nullable Fenced afterFailure(RunContext context, Throwable failure) {
         try {
-            context.rethrowSuspension();
-            context.gate();
+            context.gateAfterFailure();
         } catch (Suspension suspension) {
             return suspension.write();
         }
@@ -177,7 +176,7 @@ public final class Execution implements Runnable {
         return failed(new RunError(reason, message, null, null));
     }
 
-    private Write.Fenced failed(RunError error) {
+    Write.Fenced failed(RunError error) {
         return finish(RunStatus.FAILED, Payload.NONE, error);
     }
 
@@ -195,18 +194,23 @@ public final class Execution implements Runnable {
 
     /** Leaves the handler if the run must not go on: stopped, past its deadline, paused, or the worker is closing. */
     void checkMayGoOn() {
+        checkNotStopped();
+        if (pauseRequested) {
+            throw new Suspension(new Write.Pause(id(), epoch()));
+        }
+        if (executor.isDraining()) {
+            throw new Suspension(new Write.Release(id(), epoch()));
+        }
+    }
+
+    /** Leaves the handler if the run was stopped or is past its deadline. */
+    void checkNotStopped() {
         var reason = stop;
         if (reason != null) {
             throw new Suspension(writeFor(reason));
         }
         if (isPastDeadline()) {
             throw new Suspension(deadlineExceeded());
-        }
-        if (pauseRequested) {
-            throw new Suspension(new Write.Pause(id(), epoch()));
-        }
-        if (executor.isDraining()) {
-            throw new Suspension(new Write.Release(id(), epoch()));
         }
     }
 

@@ -2,6 +2,7 @@ package dev.steadwork.execute;
 
 import dev.steadwork.NonDeterministicWorkflow;
 import dev.steadwork.RunId;
+import dev.steadwork.StepKind;
 import dev.steadwork.store.StepRecord;
 import java.util.HashMap;
 import java.util.List;
@@ -20,16 +21,16 @@ final class Journal {
         recorded.forEach(step -> byPosition.put(step.key().position(), step));
     }
 
-    /** Takes the next position for a durable call of this name. */
-    StepRecord.Key next(String name) {
+    /** Takes the next position for a durable call of this name and kind. */
+    StepRecord.Key next(String name, StepKind kind) {
         position++;
         var recorded = byPosition.get(position);
-        if (recorded != null && !recorded.key().name().equals(name)) {
+        if (recorded != null && !(recorded.key().name().equals(name) && recorded.kind() == kind)) {
             throw new NonDeterministicWorkflow(
-                    ("Run %s: durable call %d was '%s' when it was recorded and is '%s' now. The handler's code changed, or its path "
+                    ("Run %s: durable call %d was %s '%s' when it was recorded and is %s '%s' now. The handler's code changed, or its path "
                                     + "depends on something outside steps (time, random numbers, shared state). Restore the old "
                                     + "path for this run and retry it.")
-                            .formatted(run, position, recorded.key().name(), name));
+                            .formatted(run, position, recorded.kind(), recorded.key().name(), kind, name));
         }
         int occurrence = uses.merge(name, 1, Integer::sum);
         return new StepRecord.Key(name, occurrence, position);

@@ -2,6 +2,7 @@ package dev.steadwork.execute;
 
 import dev.steadwork.Check;
 import dev.steadwork.InvalidState;
+import dev.steadwork.NonDeterministicWorkflow;
 import dev.steadwork.Payload;
 import dev.steadwork.RetryPolicy;
 import dev.steadwork.RunError;
@@ -94,7 +95,7 @@ final class RunContext implements WorkflowContext {
         Check.notNull("type of step " + name, type);
         Check.notNull("options of step " + name, options);
         Check.notNull("body of step " + name, body);
-        var key = nextCall(name);
+        var key = nextCall(name, StepKind.FUNCTION);
         var recorded = journal.recorded(key);
         if (recorded == null) {
             return executeStep(key, options, body, 1);
@@ -125,7 +126,7 @@ final class RunContext implements WorkflowContext {
             } catch (Suspension suspended) {
                 throw suspended;
             } catch (Throwable failure) {
-                gate();
+                gateAfterFailure();
                 afterFailedAttempt(key, options.retry(), attempt, input, startedAt, failure);
                 continue;
             }
@@ -188,7 +189,7 @@ final class RunContext implements WorkflowContext {
     }
 
     private void sleep(String name, Write.Wake wake, boolean over) {
-        var key = nextCall(name);
+        var key = nextCall(name, StepKind.SLEEP);
         var recorded = journal.recorded(key);
         if (recorded != null) {
             var wakeAt = recorded.wakeAt();
@@ -248,7 +249,7 @@ final class RunContext implements WorkflowContext {
         gate();
     }
 
-    private StepRecord.Key nextCall(String name) {
+    private StepRecord.Key nextCall(String name, StepKind kind) {
         Check.name("step name", name);
         if (ended) {
             throw new InvalidState("Run %s: its handler has ended, so '%s' cannot be called any more."
@@ -260,14 +261,29 @@ final class RunContext implements WorkflowContext {
                             .formatted(run.id(), name));
         }
         gate();
-        return journal.next(name);
+        try {
+            return journal.next(name, kind);
+        } catch (NonDeterministicWorkflow strayed) {
+            // Not thrown as it is: a handler that catches exceptions must not go on beside its record.
+            suspension = new Suspension(execution.failed(Errors.of(strayed, null)));
+            throw suspension;
+        }
     }
 
     /** Leaves the handler if the run must not go on, now and at every further durable call. */
     void gate() {
+        leaveIf(execution::checkMayGoOn);
+    }
+
+    /** Leaves the handler if it was stopped, which may be why it failed. A failure of its own counts before a pause. */
+    void gateAfterFailure() {
+        leaveIf(execution::checkNotStopped);
+    }
+
+    private void leaveIf(Runnable check) {
         rethrowSuspension();
         try {
-            execution.checkMayGoOn();
+            check.run();
         } catch (Suspension leave) {
             suspension = leave;
             throw leave;

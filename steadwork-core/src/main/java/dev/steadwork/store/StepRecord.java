@@ -5,6 +5,7 @@ import dev.steadwork.RunError;
 import dev.steadwork.StepKind;
 import dev.steadwork.StepStatus;
 import java.time.Instant;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,9 +36,11 @@ public record StepRecord(
      * @param position the place in the order of durable calls, from 1
      */
     public record Key(String name, int occurrence, int position) {
-        /** The name as people see it: {@code charge}, {@code charge#2}. */
+        private static final Pattern NUMBERED = Pattern.compile(".*#\\d+");
+
+        /** The name as people see it, unique in the run: {@code charge}, {@code charge#2}, or for {@code #7}: {@code #7#1}. */
         public String label() {
-            return occurrence == 1 ? name : name + "#" + occurrence;
+            return occurrence == 1 && !NUMBERED.matcher(name).matches() ? name : name + "#" + occurrence;
         }
     }
 }

@@ -44,6 +44,9 @@ final class Deadlines {
     private record Expired(List<RunId> runs, List<RunId> deadLetters) {}
 
     int expire(String namespace, DeadLetters deadLetters) {
+        if (!isAnyWaiting(namespace)) {
+            return 0;
+        }
         var expired = database.inTransaction(handle -> expire(handle, namespace, deadLetters));
         store.tellEnded(expired.runs.stream().map(Signals::hash).toList());
         expired.deadLetters.forEach(this::tellReady);
@@ -67,6 +70,26 @@ final class Deadlines {
             store.triggerIn(handle.getConnection(), letters);
         }
         return new Expired(failed, letters.stream().map(NewRun::id).toList());
+    }
+
+    /** Most applications have no such runs: then this one statement is all. */
+    private boolean isAnyWaiting(String namespace) {
+        var sql =
+                """
+                SELECT EXISTS (
+                       SELECT 1
+                         FROM steadwork.run
+                        WHERE shard = :shard
+                          AND namespace = :namespace
+                          AND deadline IS NOT NULL
+                          AND deleted_at IS NULL
+                          AND status IN ('PENDING', 'SLEEPING', 'PAUSED'))
+                """;
+        return database.read(handle -> handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", namespace)
+                .mapTo(Boolean.class)
+                .one());
     }
 
     private List<Overdue> overdue(Handle handle, String namespace, Instant now) {

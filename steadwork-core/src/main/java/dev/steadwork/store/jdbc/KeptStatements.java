@@ -11,7 +11,10 @@ import org.jdbi.v3.core.statement.DefaultStatementBuilder;
 import org.jdbi.v3.core.statement.StatementBuilder;
 import org.jdbi.v3.core.statement.StatementContext;
 
-/** Keeps prepared statements with their connection: preparing costs SQLite more than executing. For one thread at a time. */
+/**
+ * Keeps every prepared statement until its connection closes: preparing costs SQLite more than executing. For statements
+ * whose texts are constants, and for one thread at a time.
+ */
 final class KeptStatements implements StatementBuilder {
     private final StatementBuilder builder = new DefaultStatementBuilder();
     private final Map<String, PreparedStatement> prepared = new HashMap<>();
@@ -40,7 +43,7 @@ final class KeptStatements implements StatementBuilder {
 
     @Override
     public void close(Connection connection, String sql, Statement statement) throws SQLException {
-        if (prepared.get(sql) != statement) {
+        if (!(statement instanceof PreparedStatement)) {
             builder.close(connection, sql, statement);
         }
     }

@@ -1,0 +1,107 @@
+package dev.steadwork.examples;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Every example ends by itself and prints what it is meant to show. */
+@Timeout(60)
+class ExamplesTest {
+    @TempDir
+    Path folder;
+
+    /** What a main does. */
+    private interface Main {
+        void run(String... args) throws Exception;
+    }
+
+    @Test
+    void quickstart_greets() throws Exception {
+        assertThat(output(Quickstart::main)).containsExactly("Hello, Ada!");
+    }
+
+    @Test
+    void retry_example_succeeds_at_the_third_attempt() throws Exception {
+        assertThat(output(RetryExample::main))
+                .containsExactly(
+                        "ACME costs 42",
+                        "attempt 1 failed: the exchange is busy",
+                        "attempt 2 failed: the exchange is busy",
+                        "attempt 3 succeeded");
+    }
+
+    @Test
+    void sleep_example_sleeps_at_the_same_time() throws Exception {
+        assertThat(output(SleepExample::main))
+                .singleElement()
+                .asString()
+                .matches("10 runs slept 1 s each, one slot, [1-9][.,]\\d s in all");
+    }
+
+    @Test
+    void idempotency_example_finds_the_first_run() throws Exception {
+        assertThat(output(IdempotencyExample::main))
+                .containsExactly(
+                        "same run: true", "second trigger found it: true", "new run after the first has ended: true");
+    }
+
+    @Test
+    void delayed_and_priority_example_delivers_in_order_of_urgency() throws Exception {
+        assertThat(output(DelayedAndPriorityExample::main))
+                .containsExactly("delivered: urgent", "delivered: ordinary", "delivered: delayed");
+    }
+
+    @Test
+    void cancel_example_ends_both_runs() throws Exception {
+        assertThat(output(CancelExample::main)).containsExactly("sleeping run: CANCELLED", "running run: CANCELLED");
+    }
+
+    @Test
+    void dead_letter_example_hands_the_failed_run_over() throws Exception {
+        assertThat(output(DeadLetterExample::main))
+                .containsExactlyInAnyOrder(
+                        "failed: step parse: dev.steadwork.PermanentFailure: cats.jpg is not a table",
+                        "to review: import with input \"cats.jpg\", cats.jpg is not a table");
+    }
+
+    @Test
+    void caller_transaction_example_has_no_run_after_a_rollback() throws Exception {
+        assertThat(output(CallerTransactionExample::main))
+                .containsExactly("after the rollback: 0 runs", "after the commit: 1 run", "welcome mail to Ada");
+    }
+
+    @Test
+    void graceful_shutdown_example_repeats_nothing() throws Exception {
+        assertThat(output(GracefulShutdownExample::main))
+                .containsExactly(
+                        "kneaded", "early worker closed: run is PENDING, 1 step kept", "late worker: cake is ready");
+    }
+
+    @Test
+    void prefixes_and_namespaces_example_stays_in_its_namespace() throws Exception {
+        assertThat(output(PrefixesAndNamespacesExample::main))
+                .containsExactly(
+                        "north: invoice for Ada",
+                        "north: refund failed with no_handler_registered",
+                        "south: billing.invoice is PENDING");
+    }
+
+    private List<String> output(Main example) throws Exception {
+        var printed = new ByteArrayOutputStream();
+        var standard = System.out;
+        System.setOut(new PrintStream(printed, true, UTF_8));
+        try {
+            example.run("jdbc:sqlite:" + folder.resolve("app.db"));
+        } finally {
+            System.setOut(standard);
+        }
+        return printed.toString(UTF_8).lines().toList();
+    }
+}

@@ -1,0 +1,14 @@
+package dev.steadwork.store;
+
+import dev.steadwork.testing.TestDatabase;
+
+class PostgresStoreTest extends StoreContract {
+    PostgresStoreTest() {
+        super(TestDatabase.POSTGRES);
+    }
+
+    @Override
+    public String table(String name) {
+        return "steadwork." + name;
+    }
+}

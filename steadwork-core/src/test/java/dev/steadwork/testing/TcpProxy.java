@@ -1,0 +1,178 @@
+package dev.steadwork.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** A network between an engine and its database that a test can cut, stall and heal. */
+public final class TcpProxy implements AutoCloseable {
+    private final String databaseUrl;
+    private final int databasePort;
+    private final ServerSocket server;
+    private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
+    private State state = State.HEALED;
+    private @Nullable String fatalRequest;
+
+    private enum State {
+        HEALED,
+        STALLED,
+        CUT
+    }
+
+    public TcpProxy(String databaseUrl) {
+        this.databaseUrl = databaseUrl;
+        this.databasePort = URI.create(databaseUrl.substring("jdbc:".length())).getPort();
+        try {
+            this.server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        start(this::accept);
+    }
+
+    /** The database's URL, through this network. */
+    public String url() {
+        return databaseUrl.replace(":" + databasePort + "/", ":" + server.getLocalPort() + "/");
+    }
+
+    /** Breaks all connections and lets none come about. */
+    public synchronized void cut() {
+        change(State.CUT);
+        connections.forEach(Connection::close);
+    }
+
+    /** Cuts when the database has done what the next request with this text asks for, and before it can tell. */
+    public synchronized void cutAfter(String request) {
+        fatalRequest = request;
+    }
+
+    /** Nothing gets through any more, and nobody is told. What is under way arrives when the network is healed. */
+    public synchronized void stall() {
+        change(State.STALLED);
+    }
+
+    public synchronized void heal() {
+        change(State.HEALED);
+    }
+
+    private void change(State changed) {
+        state = changed;
+        notifyAll();
+    }
+
+    private void accept() {
+        while (!server.isClosed()) {
+            try {
+                connect(server.accept());
+            } catch (IOException refused) {
+                // the engine sees it too
+            }
+        }
+    }
+
+    private void connect(Socket engine) throws IOException {
+        var connection = new Connection(engine, new Socket(InetAddress.getLoopbackAddress(), databasePort));
+        synchronized (this) {
+            if (state == State.CUT) {
+                connection.close();
+                return;
+            }
+            connections.add(connection);
+        }
+        start(connection::requests);
+        start(connection::answers);
+    }
+
+    private synchronized void awaitNoStall() throws InterruptedException {
+        while (state == State.STALLED) {
+            wait();
+        }
+    }
+
+    private synchronized boolean isFatal(byte[] request, int length) {
+        boolean fatal = fatalRequest != null
+                && new String(request, 0, length, StandardCharsets.ISO_8859_1).contains(fatalRequest);
+        if (fatal) {
+            fatalRequest = null;
+        }
+        return fatal;
+    }
+
+    private static void start(Runnable task) {
+        var thread = new Thread(task, "test-network");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    @Override
+    public void close() {
+        cut();
+        try {
+            server.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private final class Connection {
+        private final Socket engine;
+        private final Socket database;
+        private volatile boolean cutAtAnswer;
+
+        Connection(Socket engine, Socket database) {
+            this.engine = engine;
+            this.database = database;
+        }
+
+        void requests() {
+            pump(engine, database, (bytes, length) -> cutAtAnswer |= isFatal(bytes, length));
+        }
+
+        void answers() {
+            pump(database, engine, (bytes, length) -> {
+                if (cutAtAnswer) {
+                    cut();
+                }
+            });
+        }
+
+        private void pump(Socket from, Socket to, Watcher watcher) {
+            var buffer = new byte[8192];
+            try {
+                int read = from.getInputStream().read(buffer);
+                while (read >= 0) {
+                    watcher.see(buffer, read);
+                    awaitNoStall();
+                    to.getOutputStream().write(buffer, 0, read);
+                    read = from.getInputStream().read(buffer);
+                }
+            } catch (IOException | InterruptedException broken) {
+                // both ends see it
+            } finally {
+                close();
+            }
+        }
+
+        void close() {
+            connections.remove(this);
+            try (engine;
+                    database) {
+                // nothing to do but to close them
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    @FunctionalInterface
+    private interface Watcher {
+        void see(byte[] bytes, int length);
+    }
+}

@@ -1,0 +1,111 @@
+package dev.steadwork.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/** A worker in a JVM of its own: it can be killed, asked to end, frozen and thawed. */
+public final class WorkerProcess implements AutoCloseable {
+    private final Process process;
+    private final Report report = new Report();
+    private final Thread reader;
+
+    private WorkerProcess(Process process) {
+        this.process = process;
+        this.reader = new Thread(this::read, "output of worker " + process.pid());
+        reader.setDaemon(true);
+        reader.start();
+    }
+
+    public static WorkerProcess start(String url, Duration lease) {
+        var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        var command = new ProcessBuilder(
+                java,
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                TestWorkerMain.class.getName(),
+                url,
+                lease.toString());
+        try {
+            return new WorkerProcess(command.redirectErrorStream(true).start());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void read() {
+        process.inputReader(StandardCharsets.UTF_8).lines().forEach(report::add);
+    }
+
+    /** What it did, and what it logged. */
+    public Report report() {
+        return report;
+    }
+
+    /** Lets its held steps end. */
+    public void go() {
+        try {
+            process.getOutputStream().write('\n');
+            process.getOutputStream().flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** {@code kill -9}; what it reported before is there when this returns. */
+    public void kill() {
+        process.toHandle().destroyForcibly();
+        awaitEnd();
+    }
+
+    /** {@code kill -TERM}: asks it to end. */
+    public void terminate() {
+        process.toHandle().destroy();
+    }
+
+    /** Stops it in the middle of whatever it does, its leases run out. */
+    public void freeze() {
+        signal("STOP");
+    }
+
+    /** Lets it go on where it was frozen. */
+    public void thaw() {
+        signal("CONT");
+    }
+
+    private void signal(String name) {
+        try {
+            var kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start();
+            if (kill.waitFor() != 0) {
+                throw new IllegalStateException("kill -%s %d failed".formatted(name, process.pid()));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Waits until it has ended, with all it reported. */
+    public void awaitEnd() {
+        try {
+            if (!process.waitFor(EngineTest.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                throw new AssertionError("The worker process has not ended: " + report.lines());
+            }
+            reader.join();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        kill();
+    }
+}
