@@ -1,12 +1,19 @@
 package dev.steadwork;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /** Refuses bad values with their name, the value and what is allowed. For the packages of Steadwork itself. */
 public final class Check {
     public static final int MAX_NAME_LENGTH = 255;
+
+    /** Far longer than anyone waits, and well within what databases and timers can count. */
+    private static final Duration LONGEST = Duration.ofDays(36_500);
+
+    private static final Instant EARLIEST = Instant.EPOCH;
+    private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
 
     private Check() {}
 
@@ -61,13 +68,31 @@ public final class Check {
         if (value.isNegative()) {
             throw new InvalidArgument("%s is %s; it must not be negative.".formatted(what, value));
         }
-        return value;
+        return notTooLong(what, value);
     }
 
     public static Duration positive(String what, @Nullable Duration given) {
         var value = notNull(what, given);
         if (value.isNegative() || value.isZero()) {
             throw new InvalidArgument("%s is %s; it must be more than zero.".formatted(what, value));
+        }
+        return notTooLong(what, value);
+    }
+
+    private static Duration notTooLong(String what, Duration value) {
+        if (value.compareTo(LONGEST) > 0) {
+            throw new InvalidArgument(
+                    "%s is %s; at most %d days are allowed.".formatted(what, value, LONGEST.toDays()));
+        }
+        return value;
+    }
+
+    /** A time that every database can keep. */
+    public static Instant time(String what, @Nullable Instant given) {
+        var value = notNull(what, given);
+        if (value.isBefore(EARLIEST) || value.isAfter(LATEST)) {
+            throw new InvalidArgument(
+                    "%s is %s; allowed is %s to %s.".formatted(what, value, EARLIEST, LATEST));
         }
         return value;
     }

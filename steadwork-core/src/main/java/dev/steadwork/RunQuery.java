@@ -86,12 +86,12 @@ public final class RunQuery implements Cloneable {
 
     /** Created at this time or later. */
     public RunQuery createdAfter(Instant time) {
-        return changed(q -> q.createdAfter = Check.notNull("createdAfter", time));
+        return changed(q -> q.createdAfter = Check.time("createdAfter", time));
     }
 
     /** Created before this time. */
     public RunQuery createdBefore(Instant time) {
-        return changed(q -> q.createdBefore = Check.notNull("createdBefore", time));
+        return changed(q -> q.createdBefore = Check.time("createdBefore", time));
     }
 
     /** Started by this run. */

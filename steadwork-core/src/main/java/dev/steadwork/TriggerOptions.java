@@ -38,7 +38,7 @@ public abstract class TriggerOptions<S extends TriggerOptions<S>> implements Clo
     /** Starts no earlier than this time, by the database's clock. */
     public S startAt(Instant time) {
         return changed(o -> {
-            o.startAt = Check.notNull("startAt", time);
+            o.startAt = Check.time("startAt", time);
             o.delay = null;
         });
     }
@@ -54,7 +54,7 @@ public abstract class TriggerOptions<S extends TriggerOptions<S>> implements Clo
     /** Fails with {@code deadline_exceeded} if it has not ended by this time. */
     public S deadline(Instant time) {
         return changed(o -> {
-            o.deadline = Check.notNull("deadline", time);
+            o.deadline = Check.time("deadline", time);
             o.deadlineAfter = null;
         });
     }

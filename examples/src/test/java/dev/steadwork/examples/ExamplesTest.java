@@ -28,6 +28,15 @@ class ExamplesTest {
     }
 
     @Test
+    void checkout_charges_and_ships() throws Exception {
+        assertThat(output(Checkout::main))
+                .hasSize(4)
+                .anySatisfy(line -> assertThat(line).startsWith("started run "))
+                .containsSubsequence(
+                        "charging order-1", "shipping order-1", "Receipt[order=order-1, payment=p-42, parcel=t-7]");
+    }
+
+    @Test
     void retry_example_succeeds_at_the_third_attempt() throws Exception {
         assertThat(output(RetryExample::main))
                 .containsExactly(

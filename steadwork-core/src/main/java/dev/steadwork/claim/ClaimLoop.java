@@ -153,8 +153,9 @@ final class ClaimLoop implements Runnable, Signals.Listener {
             return;
         }
         var promotion = store.promote(new PromoteRequest(namespace, queues, keeper.executing(), PROMOTE_BATCH));
-        if (promotion.untilNext() != null) {
-            timersDueBy(System.nanoTime() + promotion.untilNext().toNanos());
+        var untilNext = promotion.untilNext();
+        if (untilNext != null && untilNext.compareTo(pollInterval.multipliedBy(2)) < 0) { // later than the next look anyway
+            timersDueBy(System.nanoTime() + untilNext.toNanos());
         }
     }
 
@@ -165,8 +166,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     }
 
     private void waitForWork() throws InterruptedException {
-        long now = System.nanoTime();
-        wakeup.await(Math.min(pollNanos - now, timersDueNanos - now));
+        wakeup.await(timersDueNanos - System.nanoTime());
     }
 
     /** A worker that claims by prefix reads the queues of the definitions that match now. */

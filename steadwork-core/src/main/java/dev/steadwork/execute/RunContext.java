@@ -184,7 +184,7 @@ final class RunContext implements WorkflowContext {
 
     @Override
     public void sleepUntil(String name, Instant time) {
-        Check.notNull("time of sleep " + name, time);
+        Check.time("time of sleep " + name, time);
         sleep(name, Write.Wake.at(time.truncatedTo(ChronoUnit.MICROS)), !time.isAfter(clock.now()));
     }
 

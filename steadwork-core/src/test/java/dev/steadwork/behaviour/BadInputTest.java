@@ -6,6 +6,7 @@ import static dev.steadwork.ErrorCode.INVALID_STATE;
 import static dev.steadwork.ErrorCode.NOT_FOUND;
 import static dev.steadwork.ErrorCode.PRECONDITION_FAILED;
 import static dev.steadwork.ErrorCode.UNAVAILABLE;
+import static dev.steadwork.TriggerCheck.ACCEPT;
 import static dev.steadwork.behaviour.Refusal.assertRefused;
 import static dev.steadwork.testing.TestDatabase.POSTGRES;
 import static dev.steadwork.testing.TestDatabase.SQLITE;
@@ -13,6 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.steadwork.ErrorCode;
 import dev.steadwork.InvalidArgument;
 import dev.steadwork.RunHandle;
 import dev.steadwork.RunId;
@@ -38,7 +40,6 @@ import org.junit.jupiter.api.Test;
 
 class BadInputTest extends EngineTest {
     private static final Workflow<String, String> WORK = Workflow.define("work", String.class, String.class);
-    private static final Duration ENDLESS = Duration.ofSeconds(Long.MAX_VALUE);
 
     @BeforeEach
     void register() {
@@ -106,62 +107,59 @@ class BadInputTest extends EngineTest {
     }
 
     @Test
-    void a_time_too_far_away_to_be_kept_is_refused_and_nothing_is_written() {
-        var trigger = steadwork.workflow(WORK);
-
-        List<ThrowingCallable> calls = List.of(
-                () -> trigger.delay(ENDLESS).trigger("x"),
-                () -> trigger.startAt(Instant.MAX).trigger("x"),
-                () -> trigger.deadline(ENDLESS).trigger("x"),
-                () -> trigger.deadline(Instant.MAX).trigger("x"),
-                () -> trigger.delay(Duration.ofDays(365L * 400_000)).trigger("x"),
-                () -> steadwork.workflow(WORK.timeout(ENDLESS)).delay(ENDLESS).trigger("x"),
-                () -> trigger.delay(ENDLESS).triggerAll(List.of("x", "y")));
-
-        assertThat(calls).allSatisfy(call -> assertRefused(INVALID_ARGUMENT, call, "too far"));
-        assertThat(steadwork.runs().count()).isZero();
-    }
-
-    @Test
     void a_sleep_too_long_to_be_kept_fails_its_run_and_nothing_else() {
         work(WORK, (ctx, input) -> {
-            if (input.equals("for ever")) {
-                ctx.sleep("for ever", ENDLESS);
+            switch (input) {
+                case "for ever" -> ctx.sleep("for ever", Duration.ofSeconds(Long.MAX_VALUE));
+                case "until the end" -> ctx.sleepUntil("until the end", Instant.MAX);
+                case "back" -> ctx.sleep("back", Duration.ofMillis(-1));
+                default -> ctx.sleep("a moment", Duration.ofMillis(1));
             }
             return input;
         });
 
-        var run = steadwork.workflow(WORK).trigger("for ever");
-
-        assertThat(Runs.failureOf(run).type()).isEqualTo(InvalidArgument.class.getName());
+        for (var bad : List.of("for ever", "until the end", "back")) {
+            var error = Runs.failureOf(steadwork.workflow(WORK).trigger(bad));
+            assertThat(error.type()).isEqualTo(InvalidArgument.class.getName());
+            assertThat(error.message()).contains("sleep " + bad);
+        }
         assertThat(steadwork.workflow(WORK).trigger("x").await(PATIENCE)).isEqualTo("x");
     }
 
     @Test
-    void waiting_for_ever_is_allowed() {
+    void a_run_due_in_thousands_of_years_does_not_disturb_the_others() {
+        var farAway = Instant.parse("9999-12-31T00:00:00Z");
+        var waiting = steadwork.workflow(WORK).startAt(farAway).trigger("x");
         work(WORK, (ctx, input) -> input);
 
-        assertThat(steadwork.workflow(WORK).trigger("x").await(ENDLESS)).isEqualTo("x");
+        assertThat(steadwork.workflow(WORK).deadline(farAway).trigger("x").await(PATIENCE))
+                .isEqualTo("x");
+        assertThat(steadwork.workflow(WORK).delay(Duration.ofMillis(200)).trigger("x").await(PATIENCE))
+                .isEqualTo("x");
+        assertThat(waiting.info().times().due()).isEqualTo(farAway);
     }
 
     @Test
-    void a_bad_trigger_does_not_fail_the_good_ones_beside_it() throws Exception {
-        var refused = new ConcurrentLinkedQueue<SteadworkException>();
+    void a_refused_trigger_does_not_fail_those_that_share_its_transaction() throws Exception {
+        var other = Workflow.define("other", String.class, String.class);
+        steadwork.workflow(other).check(ACCEPT).idempotencyKey("taken").trigger("x");
+        var refused = new ConcurrentLinkedQueue<ErrorCode>();
 
         AtOnce.call(30, i -> {
             try {
-                return steadwork.workflow(WORK)
-                        .delay(i % 3 == 0 ? ENDLESS : Duration.ZERO)
-                        .trigger("x")
-                        .id();
+                return switch (i % 3) {
+                    case 0 -> steadwork.workflow(WORK).idempotencyKey("taken").trigger("x");
+                    case 1 -> steadwork.workflow("unknown").trigger("x");
+                    default -> steadwork.workflow(WORK).trigger("x");
+                };
             } catch (SteadworkException bad) {
-                refused.add(bad);
-                return i;
+                refused.add(bad.code());
+                return bad;
             }
         });
 
-        assertThat(refused).hasSize(10).allMatch(bad -> bad.code() == INVALID_ARGUMENT);
-        assertThat(steadwork.runs().count()).isEqualTo(20);
+        assertThat(refused).hasSize(20).containsOnly(CONFLICT, PRECONDITION_FAILED);
+        assertThat(steadwork.runs().type("work").count()).isEqualTo(10);
     }
 
     @Test

@@ -15,6 +15,7 @@ import dev.steadwork.Trigger;
 import dev.steadwork.TypeRef;
 import dev.steadwork.Workflow;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -97,6 +98,37 @@ class BadValueTest {
         assertRefused(INVALID_ARGUMENT, () -> Trigger.of("x").startAt(null), "startAt", "null");
         assertRefused(INVALID_ARGUMENT, () -> Trigger.of("x").deadline(Duration.ZERO), "deadline", "more than zero");
         assertRefused(INVALID_ARGUMENT, () -> Trigger.of("x").deadline(NEGATIVE), "deadline is PT-0.001S");
+    }
+
+    @Test
+    void a_duration_of_more_than_a_century_is_refused() {
+        var endless = Duration.ofSeconds(Long.MAX_VALUE);
+        List<Consumer<Duration>> places = List.of(
+                d -> Trigger.of("x").delay(d),
+                d -> Trigger.of("x").deadline(d),
+                d -> workflow().timeout(d),
+                d -> workflow().lease(d, Duration.ofSeconds(1)),
+                d -> StepOptions.defaults().timeout(d),
+                d -> RetryPolicy.defaults().withMaxInterval(d),
+                d -> Steadwork.builder().pollInterval(d));
+
+        assertThat(places).allSatisfy(place -> {
+            assertRefused(INVALID_ARGUMENT, () -> place.accept(endless), endless.toString(), "at most 36500 days");
+            assertRefused(INVALID_ARGUMENT, () -> place.accept(Duration.ofDays(36_500).plusNanos(1)));
+            assertThatCode(() -> place.accept(Duration.ofDays(36_500))).doesNotThrowAnyException();
+        });
+    }
+
+    @Test
+    void a_time_that_a_database_may_not_be_able_to_keep_is_refused() {
+        List<Consumer<Instant>> places =
+                List.of(t -> Trigger.of("x").startAt(t), t -> Trigger.of("x").deadline(t));
+
+        assertThat(places).allSatisfy(place -> {
+            assertRefused(INVALID_ARGUMENT, () -> place.accept(Instant.MAX), "allowed is 1970-01-01T00:00:00Z to 9999-12-31");
+            assertRefused(INVALID_ARGUMENT, () -> place.accept(Instant.MIN), "allowed");
+            assertThatCode(() -> place.accept(Instant.EPOCH)).doesNotThrowAnyException();
+        });
     }
 
     @Test

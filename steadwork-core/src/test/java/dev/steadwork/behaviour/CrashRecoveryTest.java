@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class CrashRecoveryTest extends FaultTest {
-    private static final Duration LEASE = Duration.ofSeconds(2);
+    private static final Duration LEASE = Duration.ofSeconds(1);
 
     @Test
     @Proves({"V2", "LEASE-6", "RUN-3", "RUN-5", "STEP-1"})
@@ -28,12 +28,12 @@ class CrashRecoveryTest extends FaultTest {
         var run = play("step charge", "hold ship", "step thank");
         killed.report().awaitLine("started ship " + run.id());
         var startedAt = run.info().startedAt();
+        killed.kill();
+
         var report = new Report();
         var script = new Script(report::add);
-        work(SCRIPT, script);
-
-        killed.kill();
         script.go();
+        work(SCRIPT, script);
         run.await(PATIENCE);
 
         assertThat(report.linesOf("started")).containsExactly("ship " + run.id(), "thank " + run.id());
@@ -91,7 +91,7 @@ class CrashRecoveryTest extends FaultTest {
     }
 
     private Report reportOfWorkerKilledAtRandom() {
-        var worker = startProcess(Duration.ofMillis(1000));
+        var worker = startProcess(LEASE);
         await().atMost(PATIENCE).until(() -> !worker.report().linesOf("started").isEmpty());
         var moment = Duration.ofMillis(ThreadLocalRandom.current().nextInt(300));
         await().pollDelay(moment).until(() -> true);
@@ -101,7 +101,8 @@ class CrashRecoveryTest extends FaultTest {
 
     private static void assertNoKeptStepWasStartedAgain(List<Report> inOrder) {
         var kept = new HashSet<String>();
-        for (var line : inOrder.stream().flatMap(report -> report.lines().stream()).toList()) {
+        for (var line :
+                inOrder.stream().flatMap(report -> report.lines().stream()).toList()) {
             assertThat(kept).doesNotContain(line.replaceFirst("^started ", ""));
             if (line.startsWith("kept ")) {
                 kept.add(line.substring("kept ".length()));

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The clock of the host differs from that of the database by an hour, and nobody notices. */
 class DatabaseClockTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final Duration LEASE = Duration.ofMillis(1500);
+    private static final Duration LEASE = Duration.ofMillis(1200);
 
     private final String url = PostgresServer.newDatabase();
 
@@ -63,7 +63,10 @@ class DatabaseClockTest {
         try (var network = new TcpProxy(url);
                 var cutOff = engine(network.url());
                 var steadwork = engine(url)) {
-            cutOff.worker().handle(SCRIPT, new Script(report::add)).drainTimeout(Duration.ZERO).start();
+            cutOff.worker()
+                    .handle(SCRIPT, new Script(report::add))
+                    .drainTimeout(Duration.ZERO)
+                    .start();
             var run = steadwork.workflow(SCRIPT).trigger(List.of("hold ship"));
             report.awaitLine("started ship " + run.id());
             steadwork.worker().handle(SCRIPT, script).start();
@@ -94,8 +97,7 @@ class DatabaseClockTest {
 
     /** Functions found before the ones of Postgres itself make its clock go wrong, for this database. */
     private void skewDatabaseClock(String skew) throws SQLException {
-        var sql =
-                """
+        var sql = """
                 CREATE SCHEMA skewed;
                 CREATE FUNCTION skewed.now() RETURNS timestamptz STABLE
                     RETURN pg_catalog.now() + INTERVAL '%1$s';

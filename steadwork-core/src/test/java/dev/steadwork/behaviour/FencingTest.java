@@ -17,7 +17,7 @@ import org.junit.jupiter.api.condition.OS;
 
 @DisabledOnOs(OS.WINDOWS) // it cannot freeze a process
 class FencingTest extends FaultTest {
-    private static final Duration LEASE = Duration.ofSeconds(2);
+    private static final Duration LEASE = Duration.ofMillis(1200);
 
     @Test
     @Proves({"LEASE-3", "STEP-4", "CLAIM-5"})
@@ -74,7 +74,8 @@ class FencingTest extends FaultTest {
     void the_fencing_token_grows_with_every_claim() {
         work(SCRIPT, new Script(line -> {}));
 
-        var tokens = play("step a", "sleep s 10", "step b", "sleep t 10", "step c").await(PATIENCE);
+        var tokens =
+                play("step a", "sleep s 10", "step b", "sleep t 10", "step c").await(PATIENCE);
 
         assertThat(tokens).isSorted();
         assertThat(tokens).doesNotHaveDuplicates();

@@ -29,18 +29,17 @@ class GroupCommitTest extends EngineTest {
             pool.setJdbcUrl(url);
             var counting = new CountingDataSource(pool);
             try (var engine = Steadwork.builder().dataSource(counting.counted()).open()) {
-                engine.worker()
-                        .handle(COUNT, this::count)
-                        .concurrency(RUNS)
-                        .start();
+                engine.worker().handle(COUNT, this::count).concurrency(RUNS).start();
                 long before = counting.transactions();
 
                 var results = engine.workflow(COUNT).triggerAll(Collections.nCopies(RUNS, 1)).stream()
                         .map(RunHandle::future)
                         .toList();
-                assertThat(results).allSatisfy(result -> assertThat(result).succeedsWithin(PATIENCE).isEqualTo(4));
+                assertThat(results)
+                        .allSatisfy(result ->
+                                assertThat(result).succeedsWithin(PATIENCE).isEqualTo(4));
 
-assertThat(counting.transactions() - before).isLessThan(CHECKPOINTS / 4);
+                assertThat(counting.transactions() - before).isLessThan(CHECKPOINTS / 4);
             }
         }
     }

@@ -189,7 +189,10 @@ class HandlerFaultsTest extends EngineTest {
             throw new IllegalStateException("zero \0 half \uD83D and " + "long ".repeat(100_000));
         });
 
-        assertThat(failureOf(trigger()).message())
+        var run = trigger();
+        failureOf(run);
+
+        assertThat(run.info().error().message())
                 .startsWith("zero \uFFFD half \uFFFD and long")
                 .hasSizeLessThan(5_000);
         assertWorkerGoesOn();

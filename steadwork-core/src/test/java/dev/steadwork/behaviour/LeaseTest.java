@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.steadwork.InvalidArgument;
 import dev.steadwork.RunError;
 import dev.steadwork.RunFailedException;
 import dev.steadwork.RunHandle;
 import dev.steadwork.RunStatus;
 import dev.steadwork.Steadwork;
+import dev.steadwork.testing.CountingDataSource;
 import dev.steadwork.testing.FaultTest;
 import dev.steadwork.testing.Proves;
 import dev.steadwork.testing.Report;
@@ -19,6 +21,7 @@ import dev.steadwork.testing.Script;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
@@ -62,7 +65,7 @@ class LeaseTest extends FaultTest {
     @Test
     @Proves({"LEASE-1", "LEASE-2"})
     void the_heartbeat_sets_the_end_of_the_lease_anew_at_its_interval() {
-        var heartbeat = Duration.ofSeconds(1);
+        var heartbeat = Duration.ofMillis(600);
         work(SCRIPT.lease(Duration.ofSeconds(20), heartbeat), script);
         var run = playHeld();
 
@@ -71,7 +74,8 @@ class LeaseTest extends FaultTest {
         script.go();
 
         var beats = new ArrayList<>(ends).subList(1, 4);
-        assertThat(Duration.between(beats.get(0), beats.get(2))).isGreaterThan(heartbeat.multipliedBy(3).dividedBy(2));
+        assertThat(Duration.between(beats.get(0), beats.get(2)))
+                .isGreaterThan(heartbeat.multipliedBy(3).dividedBy(2));
     }
 
     @Test
@@ -85,13 +89,38 @@ class LeaseTest extends FaultTest {
                 .handle(SCRIPT, new Script(report::add))
                 .start();
 
-        awaitLeaseEndsAfter(run, run.info().startedAt().plus(lease.multipliedBy(4)));
+        awaitLeaseEndsAfter(run, run.info().startedAt().plus(lease.multipliedBy(3)));
         script.go();
         run.await(PATIENCE);
 
         assertThat(report.linesOf("started")).containsExactly("ship " + run.id());
         assertThat(run.info().lease().epoch()).isEqualTo(1);
         assertThat(run.info().lease().lost()).isZero();
+    }
+
+    @Test
+    @Proves("LEASE-2")
+    void one_transaction_prolongs_all_leases_of_a_worker() {
+        try (var pool = new HikariDataSource()) {
+            pool.setJdbcUrl(url);
+            var counting = new CountingDataSource(pool);
+            var settings = Steadwork.builder()
+                    .dataSource(counting.counted())
+                    .lease(Duration.ofSeconds(10))
+                    .heartbeat(Duration.ofMillis(500));
+            try (var engine = settings.open()) {
+                engine.worker().handle(SCRIPT, script).start();
+                var runs = engine.workflow(SCRIPT).triggerAll(Collections.nCopies(50, List.of("hold ship")));
+                await().atMost(PATIENCE).until(() -> report.linesOf("started").size() == 50);
+                long before = counting.transactions();
+
+                var now = Instant.now();
+                runs.forEach(run -> awaitLeaseEndsAfter(steadwork.run(run.id()), now.plusSeconds(11)));
+
+                assertThat(counting.transactions() - before).isLessThan(25);
+                script.go();
+            }
+        }
     }
 
     @Test

@@ -63,11 +63,13 @@ class NetworkCutTest {
     @EnumSource
     @Proves({"V3", "STEP-5", "LEASE-3"})
     void a_step_that_succeeded_is_kept_when_the_network_is_back(Fault fault) {
-        work(remote, (ctx, order) -> ctx.step("ship", String.class, step -> {
-            executed.incrementAndGet();
-            breakOnce(fault);
-            return "parcel of " + order;
-        }));
+        work(
+                remote,
+                (ctx, order) -> ctx.step("ship", String.class, step -> {
+                    executed.incrementAndGet();
+                    breakOnce(fault);
+                    return "parcel of " + order;
+                }));
         var run = trigger("a");
 
         healAfterLease(run);
@@ -84,12 +86,14 @@ class NetworkCutTest {
     @Test
     @Proves({"STEP-5", "STEP-4"})
     void a_checkpoint_whose_answer_was_lost_is_kept_once() {
-        work(remote, (ctx, order) -> ctx.step("ship-to-customer", String.class, step -> {
-            executed.incrementAndGet();
-            network.cutAfter("ship-to-customer");
-            broken.set(true);
-            return "parcel";
-        }));
+        work(
+                remote,
+                (ctx, order) -> ctx.step("ship-to-customer", String.class, step -> {
+                    executed.incrementAndGet();
+                    network.cutAfter("ship-to-customer");
+                    broken.set(true);
+                    return "parcel";
+                }));
         var run = trigger("order");
         await().atMost(PATIENCE).untilTrue(broken);
         await().atMost(PATIENCE).until(() -> run.steps().stream().anyMatch(step -> step.finishedAt() != null));
@@ -141,17 +145,21 @@ class NetworkCutTest {
     @Proves({"V3", "LEASE-3", "LEASE-6", "STEP-4"})
     void another_worker_takes_the_run_over_and_the_late_result_is_refused(Fault fault) {
         var go = new CountDownLatch(1);
-        var cutOff = work(remote, (ctx, order) -> ctx.step("ship", String.class, step -> {
-            breakOnce(fault);
-            return "late parcel";
-        }));
+        var cutOff = work(
+                remote,
+                (ctx, order) -> ctx.step("ship", String.class, step -> {
+                    breakOnce(fault);
+                    return "late parcel";
+                }));
         var run = trigger("order");
         await().atMost(PATIENCE).untilTrue(broken);
-        work(direct, (ctx, order) -> ctx.step("ship", String.class, step -> {
-            executed.incrementAndGet();
-            go.await();
-            return "parcel";
-        }));
+        work(
+                direct,
+                (ctx, order) -> ctx.step("ship", String.class, step -> {
+                    executed.incrementAndGet();
+                    go.await();
+                    return "parcel";
+                }));
         await().atMost(PATIENCE).until(() -> executed.get() == 1);
 
         network.heal();
@@ -169,8 +177,8 @@ class NetworkCutTest {
     private static Steadwork engine(String url) {
         return Steadwork.builder()
                 .url(url)
-                .lease(Duration.ofSeconds(2))
-                .heartbeat(Duration.ofMillis(500))
+                .lease(Duration.ofMillis(1500))
+                .heartbeat(Duration.ofMillis(400))
                 .pollInterval(Duration.ofMillis(500))
                 .poolSize(5)
                 .open();

@@ -202,6 +202,54 @@ class PauseTest extends EngineTest {
     }
 
     @Test
+    @Proves({"EVENT-2", "LEASE-7"})
+    void a_pause_is_not_forgotten_when_another_worker_goes_on() throws InterruptedException {
+        var run = handedBackPausing();
+
+        startPacking();
+
+        awaitStatus(run, PAUSED);
+        assertThat(executed).hasValueLessThanOrEqualTo(1);
+        run.resume();
+        run.await(PATIENCE);
+    }
+
+    @Test
+    @Proves({"EVENT-2", "LEASE-7"})
+    void a_pause_that_is_withdrawn_between_two_workers_stops_nothing() throws InterruptedException {
+        var run = handedBackPausing();
+
+        run.resume();
+        assertThat(run.info().times().pauseRequested()).isNull();
+        startPacking();
+
+        run.await(PATIENCE);
+        assertThat(executed).hasValue(2);
+    }
+
+    /** A run that was asked to pause, and whose worker has left it before it reached a durable call. */
+    private RunHandle<String> handedBackPausing() throws InterruptedException {
+        var leaving = steadwork.worker().drainTimeout(Duration.ZERO).handle(ORDER, (ctx, order) -> {
+            gate.pass();
+            return order;
+        }).start();
+        var run = trigger();
+        gate.awaitReached();
+        run.pause();
+        leaving.close();
+        assertThat(run.status()).isEqualTo(PENDING);
+        return run;
+    }
+
+    private void startPacking() {
+        work(ORDER, (ctx, order) -> {
+            ctx.run("pack", executed::incrementAndGet);
+            ctx.run("ship", executed::incrementAndGet);
+            return order;
+        });
+    }
+
+    @Test
     @Proves("EVENT-2")
     void a_run_can_be_paused_and_resumed_any_number_of_times() {
         var names = new CopyOnWriteArrayList<String>();

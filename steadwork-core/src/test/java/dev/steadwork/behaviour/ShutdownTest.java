@@ -77,7 +77,7 @@ class ShutdownTest extends FaultTest {
         awaitDraining();
         work(SCRIPT, new Script(going::add));
 
-        var end = run.info().times().due().plus(lease.multipliedBy(2));
+        var end = run.info().times().due().plus(lease);
         await().atMost(PATIENCE).until(() -> run.info().times().due().isAfter(end));
         script.go();
         assertThat(closed).succeedsWithin(PATIENCE);
@@ -113,22 +113,26 @@ class ShutdownTest extends FaultTest {
         var ended = new CountDownLatch(1);
         var worker = open(settings -> settings.lease(LONG_LEASE))
                 .worker()
-                .handle(deaf, (ctx, nothing) -> ctx.step("ship", String.class, step -> {
-                    awaitUninterruptibly(go);
-                    ended.countDown();
-                    return "late";
-                }))
+                .handle(
+                        deaf,
+                        (ctx, nothing) -> ctx.step("ship", String.class, step -> {
+                            awaitUninterruptibly(go);
+                            ended.countDown();
+                            return "late";
+                        }))
                 .drainTimeout(Duration.ofMillis(100))
                 .start();
         var run = steadwork.workflow(deaf).trigger(null);
         awaitStatus(run, RunStatus.RUNNING);
 
         worker.close();
-        work(deaf, (ctx, nothing) -> ctx.step("ship", String.class, step -> {
-            go.countDown();
-            awaitUninterruptibly(ended);
-            return "in time";
-        }));
+        work(
+                deaf,
+                (ctx, nothing) -> ctx.step("ship", String.class, step -> {
+                    go.countDown();
+                    awaitUninterruptibly(ended);
+                    return "in time";
+                }));
 
         assertThat(run.await(PATIENCE)).isEqualTo("in time");
         assertHandedBack(run);

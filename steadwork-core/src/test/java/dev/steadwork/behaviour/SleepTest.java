@@ -177,7 +177,7 @@ class SleepTest extends EngineTest {
             entries.incrementAndGet();
             ctx.sleep("zero", Duration.ZERO);
             ctx.sleepUntil("yesterday", ctx.now().minus(Duration.ofDays(1)));
-            ctx.sleepUntil("long-ago", Instant.MIN);
+            ctx.sleepUntil("long-ago", Instant.EPOCH);
             ctx.sleep("replay", Duration.ofMillis(1));
             return input;
         });

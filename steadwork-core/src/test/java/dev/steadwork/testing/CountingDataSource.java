@@ -90,7 +90,9 @@ public final class CountingDataSource {
 
     private static <T> T proxy(Class<T> type, Call call) {
         return type.cast(Proxy.newProxyInstance(
-                type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> call.answer(method, arguments)));
+                type.getClassLoader(),
+                new Class<?>[] {type},
+                (self, method, arguments) -> call.answer(method, arguments)));
     }
 
     private static Object invoke(Object target, Method method, Object[] arguments) throws Throwable {

@@ -2,6 +2,7 @@ package dev.steadwork.examples.demo;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 
 /** Shows people what happens. */
 interface View extends AutoCloseable {
@@ -42,6 +43,6 @@ interface View extends AutoCloseable {
     void close();
 
     static String seconds(Duration duration) {
-        return "%.1f s".formatted(duration.toMillis() / 1000.0);
+        return String.format(Locale.ROOT, "%.1f s", duration.toMillis() / 1000.0);
     }
 }

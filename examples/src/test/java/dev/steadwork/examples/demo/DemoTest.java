@@ -10,6 +10,7 @@ import java.io.PrintStream;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -83,8 +84,8 @@ class DemoTest {
 
     private Process process(String... args) throws IOException {
         var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        var command = new java.util.ArrayList<>(
-                List.of(java, "-cp", System.getProperty("java.class.path"), Demo.class.getName()));
+        var command =
+                new ArrayList<>(List.of(java, "-cp", System.getProperty("java.class.path"), Demo.class.getName()));
         command.addAll(List.of(args));
         return new ProcessBuilder(command)
                 .redirectOutput(Redirect.DISCARD)

@@ -28,10 +28,20 @@ class FrameTest {
 
     @Test
     void a_line_of_a_usual_terminal_is_not_cut_off() {
-        var drawn = draw(new Terminal.Size(80, 24), 500);
+        var drawn = draw(new Terminal.Size(80, 24), 8);
+
+        assertThat(drawn).anySatisfy(line -> assertThat(line).contains("order-8", ". notify"));
+    }
+
+    @Test
+    void orders_in_trouble_come_first_when_there_is_no_room_for_all() {
+        var drawn = draw(new Terminal.Size(80, 13), 500);
 
         assertThat(drawn)
-                .anySatisfy(line -> assertThat(line).contains("order-500").contains(". notify"));
+                .filteredOn(line -> line.startsWith(" order-"))
+                .hasSize(3)
+                .allSatisfy(line -> assertThat(line).contains("x ship"));
+        assertThat(drawn).contains("  and 497 more");
     }
 
     @Test
@@ -67,7 +77,7 @@ class FrameTest {
         return new Row(
                 new RunId(new UUID(number, 0)),
                 "order-" + number,
-                number == 500 ? RunStatus.RUNNING : RunStatus.PENDING,
+                RunStatus.RUNNING,
                 List.of(
                         new Cell("reserve", Phase.KEPT, 1, null),
                         new Cell("charge", Phase.RUNNING, 2, null),

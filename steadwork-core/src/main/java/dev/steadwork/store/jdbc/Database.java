@@ -113,7 +113,7 @@ final class Database implements AutoCloseable {
     }
 
     private boolean isSchemaMissing() {
-        return access.read(handle -> !dialect.hasTable(handle, sql("steadwork.run")));
+        return access.read(handle -> !dialect.hasTable(handle, schema, "run"));
     }
 
     @Override

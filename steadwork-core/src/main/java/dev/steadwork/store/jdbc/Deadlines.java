@@ -67,7 +67,7 @@ final class Deadlines {
             }
         }
         if (!letters.isEmpty()) {
-            store.triggerIn(handle.getConnection(), letters);
+            store.triggerWith(handle, letters);
         }
         return new Expired(failed, letters.stream().map(NewRun::id).toList());
     }

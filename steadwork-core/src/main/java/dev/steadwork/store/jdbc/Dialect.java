@@ -23,8 +23,7 @@ interface Dialect {
     /** The database's clock. */
     Instant now(Handle handle);
 
-    /** Whether the schema has a table of this name, written as {@code steadwork.run}. */
-    boolean hasTable(Handle handle, String table);
+    boolean hasTable(Handle handle, String schema, String table);
 
     boolean hasSchema(Handle handle, String schema);
 

@@ -1,5 +1,6 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.InvalidArgument;
 import dev.steadwork.Payload;
 import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
@@ -7,13 +8,18 @@ import dev.steadwork.RunQuery;
 import dev.steadwork.StepInfo;
 import dev.steadwork.store.DeadLetters;
 import dev.steadwork.store.Definition;
+import dev.steadwork.store.NewRun;
 import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.Store;
+import dev.steadwork.store.TriggerResult;
 import dev.steadwork.store.WorkerRegistration;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
 /** What all databases share: everything but the hot path, which each of them does in its own way. */
@@ -57,6 +63,23 @@ abstract class JdbcStore implements Store {
         signals.requested(runHash);
     }
 
+    /** Refuses a connection that commits every statement by itself: a run could not be part of its transaction. */
+    protected final void checkHasTransaction(Connection connection) {
+        try {
+            if (connection.getAutoCommit()) {
+                throw new InvalidArgument(
+                        "The connection given to in(...) is in auto-commit mode. Call setAutoCommit(false) before, and commit() when all is done.");
+            }
+        } catch (SQLException e) {
+            throw SqlErrors.translate(e, "looking at the caller's connection to " + database.place());
+        }
+    }
+
+    /** Creates runs in a transaction of our own. */
+    protected List<TriggerResult> triggerWith(Handle handle, List<NewRun> runs) {
+        return triggerIn(handle.getConnection(), runs);
+    }
+
     @Override
     public void migrate() {
         migrations.migrate();
@@ -65,6 +88,11 @@ abstract class JdbcStore implements Store {
     @Override
     public void checkSchema() {
         migrations.check();
+    }
+
+    /** The SQL of all migrations, for people who apply it by other means. */
+    public String printMigrations() {
+        return migrations.print();
     }
 
     @Override

@@ -64,7 +64,7 @@ final class Migrations {
     }
 
     private int current(Handle handle) {
-        if (!database.dialect().hasTable(handle, database.sql("steadwork.schema_version"))) {
+        if (!database.dialect().hasTable(handle, database.schema(), "schema_version")) {
             return 0;
         }
         var sql = "SELECT max(version) FROM steadwork.schema_version";

@@ -1,13 +1,10 @@
 package dev.steadwork.store.jdbc;
 
 import dev.steadwork.store.Signals;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -29,7 +26,7 @@ final class Notifications {
 
     private static final HexFormat HEX = HexFormat.of();
 
-    private final Database database;
+    private final String schema;
     private final String ownTag = HEX.toHexDigits(ThreadLocalRandom.current().nextInt());
 
     /** What is told, and the letter that stands for it. */
@@ -46,17 +43,22 @@ final class Notifications {
         }
     }
 
-    Notifications(Database database) {
-        this.database = database;
+    Notifications(String schema) {
+        this.schema = schema;
     }
 
     String channel() {
-        return "steadwork_" + database.schema();
+        return "steadwork_" + schema;
     }
 
-    /** Payloads for other processes. */
+    /** Payloads that other processes hear. */
     List<String> payloads(Kind kind, Collection<Integer> hashes) {
         return payloads(ownTag, kind, hashes);
+    }
+
+    /** Payloads that every process hears, this one too. */
+    static List<String> payloadsForAll(Kind kind, Collection<Integer> hashes) {
+        return payloads(EVERYONE, kind, hashes);
     }
 
     private static List<String> payloads(String tag, Kind kind, Collection<Integer> hashes) {
@@ -72,34 +74,6 @@ final class Notifications {
             payloads.add(payload.toString());
         }
         return payloads;
-    }
-
-    /** Sends in a transaction of its own, which does not wait for the disk: a hint may be lost. */
-    void send(Connection connection, List<String> payloads) throws SQLException {
-        var withoutWaiting = "SELECT length(set_config('synchronous_commit', 'off', true))";
-        var pipeline = new Pipeline(database).add(withoutWaiting, Map.of(), row -> {});
-        addNotify(pipeline, payloads);
-        pipeline.run(connection);
-    }
-
-    /** Tells every process, this one too, of ready runs, if and when the connection's transaction commits. */
-    void sendToAll(Connection connection, Collection<Integer> topics) throws SQLException {
-        var payloads = payloads(EVERYONE, Kind.READY, topics);
-        if (!payloads.isEmpty()) {
-            var pipeline = new Pipeline(database);
-            addNotify(pipeline, payloads);
-            pipeline.run(connection);
-        }
-    }
-
-    private void addNotify(Pipeline pipeline, List<String> payloads) {
-        var sql =
-                """
-                SELECT pg_notify(:channel, p.payload)
-                  FROM unnest(:payloads) AS p (payload)
-                """;
-        Map<String, Object> values = Map.of("channel", channel(), "payloads", Columns.textArray(payloads));
-        pipeline.add(sql, values, row -> {});
     }
 
     /** Passes on what another process told; what is not understood may mean anything. */

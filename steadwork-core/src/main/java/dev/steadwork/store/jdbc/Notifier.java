@@ -1,6 +1,8 @@
 package dev.steadwork.store.jdbc;
 
 import dev.steadwork.store.jdbc.Notifications.Kind;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -23,8 +25,9 @@ final class Notifier implements AutoCloseable {
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long PAUSE_OF_ENDED = TimeUnit.MILLISECONDS.toNanos(50);
 
-    private final Notifications notifications;
+    private final Database database;
     private final Trips trips;
+    private final Notifications notifications;
     private final Thread thread = new Thread(this::run, "steadwork-notifier");
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -33,9 +36,10 @@ final class Notifier implements AutoCloseable {
     private final Map<Kind, Long> sentAt = new EnumMap<>(Kind.class);
     private boolean closed;
 
-    Notifier(Notifications notifications, Trips trips) {
-        this.notifications = notifications;
+    Notifier(Database database, Trips trips, Notifications notifications) {
+        this.database = database;
         this.trips = trips;
+        this.notifications = notifications;
         thread.setDaemon(true);
         thread.start();
     }
@@ -54,6 +58,27 @@ final class Notifier implements AutoCloseable {
         }
     }
 
+    /** Tells every process, this one too, of ready runs, if and when the connection's transaction commits. */
+    void tellOnCommit(Connection connection, Collection<Integer> topics) throws SQLException {
+        var payloads = Notifications.payloadsForAll(Kind.READY, topics);
+        if (!payloads.isEmpty()) {
+            var pipeline = new Pipeline(database);
+            addNotify(pipeline, payloads);
+            pipeline.run(connection);
+        }
+    }
+
+    private void addNotify(Pipeline pipeline, List<String> payloads) {
+        var sql =
+                """
+                SELECT pg_notify(:channel, p.payload)
+                  FROM unnest(:payloads) AS p (payload)
+                """;
+        Map<String, Object> values =
+                Map.of("channel", notifications.channel(), "payloads", Columns.textArray(payloads));
+        pipeline.add(sql, values, row -> {});
+    }
+
     private void run() {
         try {
             for (var payloads = next(); !payloads.isEmpty(); payloads = next()) {
@@ -67,7 +92,11 @@ final class Notifier implements AutoCloseable {
     private void send(List<String> payloads) {
         try {
             trips.autocommit(connection -> {
-                notifications.send(connection, payloads);
+                // A hint may be lost: its transaction does not wait for the disk.
+                var withoutWaiting = "SELECT length(set_config('synchronous_commit', 'off', true))";
+                var pipeline = new Pipeline(database).add(withoutWaiting, Map.of(), row -> {});
+                addNotify(pipeline, payloads);
+                pipeline.run(connection);
                 return payloads;
             });
         } catch (RuntimeException e) {

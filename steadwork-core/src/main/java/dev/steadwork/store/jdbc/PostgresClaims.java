@@ -38,6 +38,7 @@ final class PostgresClaims {
     }
 
     private Claim claimOnce(Connection connection, ClaimRequest request) throws SQLException {
+        // given: hides the values from the planner, so that one plan fits all claims and is kept.
         // share: how many of the best runs wait in which queue; a single queue has them all.
         // due: locks so many of each queue, stepping over what others hold. A run that was claimed and handed back after
         //     this statement began may have steps that are not seen here: it is left for the next claim.
@@ -46,50 +47,60 @@ final class PostgresClaims {
         // In the result a run stands before its steps.
         var sql =
                 """
-                WITH clock AS MATERIALIZED (
-                         SELECT now() AS now,
+                WITH given AS MATERIALIZED (
+                         SELECT CAST(:namespace AS text) AS namespace,
+                                CAST(:worker AS text) AS worker,
+                                CAST(:queues AS text[]) AS queues,
+                                CAST(:types AS text[]) AS types,
+                                CAST(:prefixes AS text[]) AS prefixes,
+                                CAST(:versions AS text[]) AS versions,
+                                CAST(:limit AS bigint) AS runs,
+                                now() AS now,
                                 now() + :lease * interval '1 microsecond' AS lease_end),
                      share AS MATERIALIZED (
                          SELECT best.queue, count(*) AS runs
                            FROM (SELECT q.queue
-                                   FROM unnest(:queues) AS q (queue)
+                                   FROM given
+                                  CROSS JOIN unnest(given.queues) AS q (queue)
                                   CROSS JOIN LATERAL (
                                         SELECT priority, due_at, run_id
                                           FROM steadwork.run
                                          WHERE shard = :shard
-                                           AND namespace = :namespace
+                                           AND namespace = given.namespace
                                            AND queue = q.queue
                                            AND status = 'PENDING'
                                            AND deleted_at IS NULL
-                                           AND (type = ANY(:types)
-                                                OR EXISTS (SELECT FROM unnest(:prefixes) AS p (prefix)
+                                           AND (type = ANY(given.types)
+                                                OR EXISTS (SELECT FROM unnest(given.prefixes) AS p (prefix)
                                                             WHERE starts_with(type, p.prefix)))
-                                           AND (cardinality(:versions) = 0 OR version = ANY(:versions))
+                                           AND (cardinality(given.versions) = 0 OR version = ANY(given.versions))
                                          ORDER BY priority DESC, due_at, run_id
-                                         LIMIT :limit) AS head
-                                  WHERE cardinality(:queues) > 1
+                                         LIMIT given.runs) AS head
+                                  WHERE cardinality(given.queues) > 1
                                   ORDER BY head.priority DESC, head.due_at, head.run_id
-                                  LIMIT :limit) AS best
+                                  LIMIT (SELECT runs FROM given)) AS best
                           GROUP BY best.queue
                          UNION ALL
-                         SELECT (:queues)[1], :limit
-                          WHERE cardinality(:queues) = 1),
+                         SELECT queues[1], runs
+                           FROM given
+                          WHERE cardinality(queues) = 1),
                      due AS MATERIALIZED (
                          SELECT head.run_id,
                                 row_number() OVER (ORDER BY head.priority DESC, head.due_at, head.run_id) AS n
-                           FROM share
+                           FROM given
+                          CROSS JOIN share
                           CROSS JOIN LATERAL (
                                 SELECT run_id, priority, due_at, lease_epoch
                                   FROM steadwork.run
                                  WHERE shard = :shard
-                                   AND namespace = :namespace
+                                   AND namespace = given.namespace
                                    AND queue = share.queue
                                    AND status = 'PENDING'
                                    AND deleted_at IS NULL
-                                   AND (type = ANY(:types)
-                                        OR EXISTS (SELECT FROM unnest(:prefixes) AS p (prefix)
+                                   AND (type = ANY(given.types)
+                                        OR EXISTS (SELECT FROM unnest(given.prefixes) AS p (prefix)
                                                     WHERE starts_with(type, p.prefix)))
-                                   AND (cardinality(:versions) = 0 OR version = ANY(:versions))
+                                   AND (cardinality(given.versions) = 0 OR version = ANY(given.versions))
                                  ORDER BY priority DESC, due_at, run_id
                                  LIMIT share.runs
                                    FOR UPDATE SKIP LOCKED) AS head
@@ -103,20 +114,20 @@ final class PostgresClaims {
                          UPDATE steadwork.run AS r
                             SET status = 'RUNNING',
                                 lease_epoch = r.lease_epoch + 1,
-                                worker = :worker,
-                                due_at = clock.lease_end,
-                                started_at = coalesce(r.started_at, clock.now),
-                                updated_at = clock.now
+                                worker = given.worker,
+                                due_at = given.lease_end,
+                                started_at = coalesce(r.started_at, given.now),
+                                updated_at = given.now
                            FROM due
-                          CROSS JOIN clock
+                          CROSS JOIN given
                           WHERE r.shard = :shard
                             AND r.run_id = due.run_id
                             AND due.n BETWEEN 1 AND 1000000
                          RETURNING due.n, r.run_id, r.type, r.queue, r.priority, r.lease_epoch, r.attempt, r.retry, r.deadline,
                                    r.started_at, r.lost_leases, r.cancel_requested_at IS NOT NULL AS cancel_requested,
                                    r.input_type, r.input)
-                SELECT clock.now,
-                       cardinality(:queues) > 1 AND EXISTS (SELECT FROM share) AS wanted,
+                SELECT given.now,
+                       cardinality(given.queues) > 1 AND EXISTS (SELECT FROM share) AS wanted,
                        c.n,
                        c.run_id,
                        c.type,
@@ -139,7 +150,7 @@ final class PostgresClaims {
                        NULL AS error,
                        NULL AS finished_at,
                        NULL AS wake_at
-                  FROM clock
+                  FROM given
                   LEFT JOIN claimed AS c ON true
                 UNION ALL
                 SELECT NULL, NULL, c.n, c.run_id, NULL, NULL, NULL, NULL, s.attempt, NULL, NULL, s.started_at, NULL, NULL,

@@ -69,8 +69,17 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public boolean hasTable(Handle handle, String table) {
-        return handle.createQuery("SELECT to_regclass(:table) IS NOT NULL")
+    public boolean hasTable(Handle handle, String schema, String table) {
+        // Not to_regclass: what it has cached may be older than the lock that was just waited for.
+        var sql =
+                """
+                SELECT count(*) > 0
+                  FROM pg_tables
+                 WHERE schemaname = :schema
+                   AND tablename = :table
+                """;
+        return handle.createQuery(sql)
+                .bind("schema", schema)
                 .bind("table", table)
                 .mapTo(Boolean.class)
                 .one();

@@ -34,12 +34,12 @@ final class PostgresMoves {
                        step_since = NULL
                   FROM clock
                  CROSS JOIN unnest(
-                           CAST(:runs AS uuid[]),
-                           CAST(:epochs AS bigint[]),
-                           CAST(:statuses AS text[]),
-                           CAST(:errors AS text[]),
-                           CAST(:outputTypes AS text[]),
-                           CAST(:outputs AS bytea[])) WITH ORDINALITY
+                           (SELECT CAST(:runs AS uuid[])),
+                           (SELECT CAST(:epochs AS bigint[])),
+                           (SELECT CAST(:statuses AS text[])),
+                           (SELECT CAST(:errors AS text[])),
+                           (SELECT CAST(:outputTypes AS text[])),
+                           (SELECT CAST(:outputs AS bytea[]))) WITH ORDINALITY
                     AS u (run_id, epoch, status, error, output_type, output, n)
                  WHERE r.shard = :shard
                    AND r.run_id = u.run_id
@@ -79,33 +79,33 @@ final class PostgresMoves {
                                     clock.now + u.wake_after * interval '1 microsecond') AS wake
                            FROM clock
                           CROSS JOIN unnest(
-                                    CAST(:runs AS uuid[]),
-                                    CAST(:epochs AS bigint[]),
-                                    CAST(:wakeAts AS bigint[]),
-                                    CAST(:wakeAfters AS bigint[]),
-                                    CAST(:runAttempts AS integer[]),
-                                    CAST(:runErrors AS text[]),
-                                    CAST(:names AS text[]),
-                                    CAST(:occurrences AS integer[]),
-                                    CAST(:positions AS integer[]),
-                                    CAST(:kinds AS text[]),
-                                    CAST(:statuses AS text[]),
-                                    CAST(:attempts AS integer[]),
-                                    CAST(:startedAts AS bigint[]),
-                                    CAST(:finishedAts AS bigint[]),
-                                    CAST(:errors AS text[]),
-                                    CAST(:inputTypes AS text[]),
-                                    CAST(:inputs AS bytea[]),
-                                    CAST(:outputTypes AS text[]),
-                                    CAST(:outputs AS bytea[]),
-                                    CAST(:failedNames AS text[]),
-                                    CAST(:failedOccurrences AS integer[]),
-                                    CAST(:failedPositions AS integer[]),
-                                    CAST(:failedKinds AS text[]),
-                                    CAST(:failedAttempts AS integer[]),
-                                    CAST(:failedStartedAts AS bigint[]),
-                                    CAST(:failedFinishedAts AS bigint[]),
-                                    CAST(:failedErrors AS text[])) WITH ORDINALITY
+                                    (SELECT CAST(:runs AS uuid[])),
+                                    (SELECT CAST(:epochs AS bigint[])),
+                                    (SELECT CAST(:wakeAts AS bigint[])),
+                                    (SELECT CAST(:wakeAfters AS bigint[])),
+                                    (SELECT CAST(:runAttempts AS integer[])),
+                                    (SELECT CAST(:runErrors AS text[])),
+                                    (SELECT CAST(:names AS text[])),
+                                    (SELECT CAST(:occurrences AS integer[])),
+                                    (SELECT CAST(:positions AS integer[])),
+                                    (SELECT CAST(:kinds AS text[])),
+                                    (SELECT CAST(:statuses AS text[])),
+                                    (SELECT CAST(:attempts AS integer[])),
+                                    (SELECT CAST(:startedAts AS bigint[])),
+                                    (SELECT CAST(:finishedAts AS bigint[])),
+                                    (SELECT CAST(:errors AS text[])),
+                                    (SELECT CAST(:inputTypes AS text[])),
+                                    (SELECT CAST(:inputs AS bytea[])),
+                                    (SELECT CAST(:outputTypes AS text[])),
+                                    (SELECT CAST(:outputs AS bytea[])),
+                                    (SELECT CAST(:failedNames AS text[])),
+                                    (SELECT CAST(:failedOccurrences AS integer[])),
+                                    (SELECT CAST(:failedPositions AS integer[])),
+                                    (SELECT CAST(:failedKinds AS text[])),
+                                    (SELECT CAST(:failedAttempts AS integer[])),
+                                    (SELECT CAST(:failedStartedAts AS bigint[])),
+                                    (SELECT CAST(:failedFinishedAts AS bigint[])),
+                                    (SELECT CAST(:failedErrors AS text[]))) WITH ORDINALITY
                              AS u (run_id, epoch, wake_at, wake_after, run_attempt, run_error, name, occurrence, position, kind,
                                    status, attempt, started_at, finished_at, error, input_type, input, output_type, output,
                                    failed_name, failed_occurrence, failed_position, failed_kind, failed_attempt,
@@ -245,8 +245,8 @@ final class PostgresMoves {
                        step_since = NULL
                   FROM clock
                  CROSS JOIN unnest(
-                           CAST(:runs AS uuid[]),
-                           CAST(:epochs AS bigint[])) WITH ORDINALITY
+                           (SELECT CAST(:runs AS uuid[])),
+                           (SELECT CAST(:epochs AS bigint[]))) WITH ORDINALITY
                     AS u (run_id, epoch, n)
                  WHERE r.shard = :shard
                    AND r.run_id = u.run_id
@@ -282,8 +282,8 @@ final class PostgresMoves {
                        step_since = NULL
                   FROM clock
                  CROSS JOIN unnest(
-                           CAST(:runs AS uuid[]),
-                           CAST(:epochs AS bigint[])) WITH ORDINALITY
+                           (SELECT CAST(:runs AS uuid[])),
+                           (SELECT CAST(:epochs AS bigint[]))) WITH ORDINALITY
                     AS u (run_id, epoch, n)
                  WHERE r.shard = :shard
                    AND r.run_id = u.run_id

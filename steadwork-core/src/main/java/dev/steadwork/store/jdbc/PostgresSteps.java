@@ -23,22 +23,22 @@ final class PostgresSteps {
                 WITH held AS MATERIALIZED (
                          SELECT u.*, r.cancel_requested, r.pause_requested
                            FROM unnest(
-                                    CAST(:runs AS uuid[]),
-                                    CAST(:epochs AS bigint[]),
-                                    CAST(:names AS text[]),
-                                    CAST(:occurrences AS integer[]),
-                                    CAST(:positions AS integer[]),
-                                    CAST(:kinds AS text[]),
-                                    CAST(:statuses AS text[]),
-                                    CAST(:attempts AS integer[]),
-                                    CAST(:startedAts AS bigint[]),
-                                    CAST(:finishedAts AS bigint[]),
-                                    CAST(:wakeAts AS bigint[]),
-                                    CAST(:errors AS text[]),
-                                    CAST(:inputTypes AS text[]),
-                                    CAST(:inputs AS bytea[]),
-                                    CAST(:outputTypes AS text[]),
-                                    CAST(:outputs AS bytea[])) WITH ORDINALITY
+                                    (SELECT CAST(:runs AS uuid[])),
+                                    (SELECT CAST(:epochs AS bigint[])),
+                                    (SELECT CAST(:names AS text[])),
+                                    (SELECT CAST(:occurrences AS integer[])),
+                                    (SELECT CAST(:positions AS integer[])),
+                                    (SELECT CAST(:kinds AS text[])),
+                                    (SELECT CAST(:statuses AS text[])),
+                                    (SELECT CAST(:attempts AS integer[])),
+                                    (SELECT CAST(:startedAts AS bigint[])),
+                                    (SELECT CAST(:finishedAts AS bigint[])),
+                                    (SELECT CAST(:wakeAts AS bigint[])),
+                                    (SELECT CAST(:errors AS text[])),
+                                    (SELECT CAST(:inputTypes AS text[])),
+                                    (SELECT CAST(:inputs AS bytea[])),
+                                    (SELECT CAST(:outputTypes AS text[])),
+                                    (SELECT CAST(:outputs AS bytea[]))) WITH ORDINALITY
                              AS u (run_id, epoch, name, occurrence, position, kind, status, attempt, started_at, finished_at,
                                    wake_at, error, input_type, input, output_type, output, n)
                           CROSS JOIN LATERAL (
@@ -103,16 +103,16 @@ final class PostgresSteps {
                 WITH held AS MATERIALIZED (
                          SELECT u.*, r.cancel_requested, r.pause_requested
                            FROM unnest(
-                                    CAST(:runs AS uuid[]),
-                                    CAST(:epochs AS bigint[]),
-                                    CAST(:names AS text[]),
-                                    CAST(:occurrences AS integer[]),
-                                    CAST(:positions AS integer[]),
-                                    CAST(:kinds AS text[]),
-                                    CAST(:attempts AS integer[]),
-                                    CAST(:startedAts AS bigint[]),
-                                    CAST(:finishedAts AS bigint[]),
-                                    CAST(:errors AS text[])) WITH ORDINALITY
+                                    (SELECT CAST(:runs AS uuid[])),
+                                    (SELECT CAST(:epochs AS bigint[])),
+                                    (SELECT CAST(:names AS text[])),
+                                    (SELECT CAST(:occurrences AS integer[])),
+                                    (SELECT CAST(:positions AS integer[])),
+                                    (SELECT CAST(:kinds AS text[])),
+                                    (SELECT CAST(:attempts AS integer[])),
+                                    (SELECT CAST(:startedAts AS bigint[])),
+                                    (SELECT CAST(:finishedAts AS bigint[])),
+                                    (SELECT CAST(:errors AS text[]))) WITH ORDINALITY
                              AS u (run_id, epoch, name, occurrence, position, kind, attempt, started_at, finished_at, error, n)
                           CROSS JOIN LATERAL (
                                SELECT cancel_requested_at IS NOT NULL AS cancel_requested,
@@ -164,10 +164,10 @@ final class PostgresSteps {
                 """
                 DELETE FROM steadwork.step_attempt AS old
                  USING unnest(
-                           CAST(:runs AS uuid[]),
-                           CAST(:names AS text[]),
-                           CAST(:occurrences AS integer[]),
-                           CAST(:attempts AS integer[]))
+                           (SELECT CAST(:runs AS uuid[])),
+                           (SELECT CAST(:names AS text[])),
+                           (SELECT CAST(:occurrences AS integer[])),
+                           (SELECT CAST(:attempts AS integer[])))
                     AS u (run_id, name, occurrence, attempt)
                  WHERE old.shard = :shard
                    AND old.run_id = u.run_id

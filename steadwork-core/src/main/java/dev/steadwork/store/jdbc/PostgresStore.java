@@ -22,7 +22,6 @@ final class PostgresStore extends JdbcStore {
     private final PostgresWrites writes;
     private final PostgresClaims claims;
     private final PostgresTimers timers;
-    private final Notifications notifications;
     private final Notifier notifier;
     private final @Nullable NotificationListener listener;
 
@@ -33,8 +32,8 @@ final class PostgresStore extends JdbcStore {
         this.writes = new PostgresWrites(database, triggers);
         this.claims = new PostgresClaims(database);
         this.timers = new PostgresTimers(database);
-        this.notifications = new Notifications(database);
-        this.notifier = new Notifier(notifications, trips);
+        var notifications = new Notifications(database.schema());
+        this.notifier = new Notifier(database, trips, notifications);
         this.listener = config.listen() ? NotificationListener.start(config, notifications, signals()) : null;
     }
 
@@ -65,9 +64,10 @@ final class PostgresStore extends JdbcStore {
     /** Tells by a NOTIFY in the caller's transaction, which this process hears too: only Postgres knows if it commits. */
     @Override
     public List<TriggerResult> triggerIn(Connection connection, List<NewRun> runs) {
+        checkHasTransaction(connection);
         return trips.inTransactionOf(connection, own -> {
             var triggered = triggers.createAll(own, runs);
-            notifications.sendToAll(own, triggered.topics());
+            notifier.tellOnCommit(own, triggered.topics());
             return triggered.of(runs);
         });
     }

@@ -63,26 +63,30 @@ final class PostgresTimers {
         // were accepted under the old epoch. BETWEEN: as in the claim.
         var sql =
                 """
-                WITH clock AS MATERIALIZED (SELECT now() AS now),
+                WITH given AS MATERIALIZED (
+                         SELECT CAST(:namespace AS text) AS namespace,
+                                CAST(:queues AS text[]) AS queues,
+                                CAST(:limit AS bigint) AS runs,
+                                now() AS now),
                      due AS MATERIALIZED (
                          SELECT expired.run_id, row_number() OVER () AS n
                            FROM (SELECT head.run_id
-                                   FROM clock
-                                  CROSS JOIN unnest(:queues) AS q (queue)
+                                   FROM given
+                                  CROSS JOIN unnest(given.queues) AS q (queue)
                                   CROSS JOIN LATERAL (
                                         SELECT run_id
                                           FROM steadwork.run
                                          WHERE shard = :shard
-                                           AND namespace = :namespace
+                                           AND namespace = given.namespace
                                            AND queue = q.queue
                                            AND status IN ('SLEEPING', 'RUNNING')
                                            AND deleted_at IS NULL
-                                           AND due_at <= clock.now
-                                           AND (status = 'SLEEPING' OR run_id NOT IN (SELECT e FROM unnest(:executing) AS e))
+                                           AND due_at <= given.now
+                                           AND (status = 'SLEEPING' OR run_id NOT IN (SELECT e FROM unnest((SELECT CAST(:executing AS uuid[]))) AS e))
                                          ORDER BY due_at
-                                         LIMIT :limit
+                                         LIMIT given.runs
                                            FOR UPDATE SKIP LOCKED) AS head
-                                  LIMIT :limit) AS expired),
+                                  LIMIT (SELECT runs FROM given)) AS expired),
                      promoted AS (
                          UPDATE steadwork.run AS r
                             SET status = 'PENDING',
@@ -91,9 +95,9 @@ final class PostgresTimers {
                                 worker = NULL,
                                 step_name = NULL,
                                 step_since = NULL,
-                                updated_at = clock.now
+                                updated_at = given.now
                            FROM due
-                          CROSS JOIN clock
+                          CROSS JOIN given
                           WHERE r.shard = :shard
                             AND r.run_id = due.run_id
                             AND due.n BETWEEN 1 AND 1000000
@@ -112,16 +116,16 @@ final class PostgresTimers {
         var sql =
                 """
                 SELECT now() AS now, min(head.due_at) AS due_at
-                  FROM unnest(:queues) AS q (queue)
+                  FROM unnest((SELECT CAST(:queues AS text[]))) AS q (queue)
                  CROSS JOIN LATERAL (
                        SELECT due_at
                          FROM steadwork.run
                         WHERE shard = :shard
-                          AND namespace = :namespace
+                          AND namespace = (SELECT CAST(:namespace AS text))
                           AND queue = q.queue
                           AND status IN ('SLEEPING', 'RUNNING')
                           AND deleted_at IS NULL
-                          AND (status = 'SLEEPING' OR run_id NOT IN (SELECT e FROM unnest(:executing) AS e))
+                          AND (status = 'SLEEPING' OR run_id NOT IN (SELECT e FROM unnest((SELECT CAST(:executing AS uuid[]))) AS e))
                         ORDER BY due_at
                         LIMIT 1) AS head
                 """;
@@ -190,11 +194,11 @@ final class PostgresTimers {
                                 u.n
                            FROM clock
                           CROSS JOIN unnest(
-                                    CAST(:runs AS uuid[]),
-                                    CAST(:epochs AS bigint[]),
-                                    CAST(:leases AS bigint[]),
-                                    CAST(:steps AS text[]),
-                                    CAST(:stepFors AS bigint[])) WITH ORDINALITY
+                                    (SELECT CAST(:runs AS uuid[])),
+                                    (SELECT CAST(:epochs AS bigint[])),
+                                    (SELECT CAST(:leases AS bigint[])),
+                                    (SELECT CAST(:steps AS text[])),
+                                    (SELECT CAST(:stepFors AS bigint[]))) WITH ORDINALITY
                              AS u (run_id, epoch, lease, step_name, step_for, n))
                 UPDATE steadwork.run AS r
                    SET due_at = held.lease_end,

@@ -79,7 +79,7 @@ final class PostgresTriggers {
 
     /** Creates all runs, or none if one is refused, in the connection's transaction. */
     Triggered createAll(Connection connection, List<NewRun> runs) throws SQLException {
-        if (runs.size() == 1 || connection.getAutoCommit()) {
+        if (runs.size() == 1) {
             return create(connection, runs);
         }
         var before = connection.setSavepoint();
@@ -155,25 +155,25 @@ final class PostgresTriggers {
                                     clock.now + u.deadline_after * interval '1 microsecond') AS deadline
                            FROM clock
                           CROSS JOIN unnest(
-                                    CAST(:runs AS uuid[]),
-                                    CAST(:types AS text[]),
-                                    CAST(:queues AS text[]),
-                                    CAST(:priorities AS integer[]),
-                                    CAST(:startAts AS bigint[]),
-                                    CAST(:startAfters AS bigint[]),
-                                    CAST(:deadlineAts AS bigint[]),
-                                    CAST(:deadlineAfters AS bigint[]),
-                                    CAST(:retries AS text[]),
-                                    CAST(:versions AS text[]),
-                                    CAST(:externalIds AS text[]),
-                                    CAST(:keys AS text[]),
-                                    CAST(:keyPolicies AS text[]),
-                                    CAST(:checks AS text[]),
-                                    CAST(:tags AS text[]),
-                                    CAST(:parents AS uuid[]),
-                                    CAST(:parentSteps AS text[]),
-                                    CAST(:inputTypes AS text[]),
-                                    CAST(:inputs AS bytea[])) WITH ORDINALITY
+                                    (SELECT CAST(:runs AS uuid[])),
+                                    (SELECT CAST(:types AS text[])),
+                                    (SELECT CAST(:queues AS text[])),
+                                    (SELECT CAST(:priorities AS integer[])),
+                                    (SELECT CAST(:startAts AS bigint[])),
+                                    (SELECT CAST(:startAfters AS bigint[])),
+                                    (SELECT CAST(:deadlineAts AS bigint[])),
+                                    (SELECT CAST(:deadlineAfters AS bigint[])),
+                                    (SELECT CAST(:retries AS text[])),
+                                    (SELECT CAST(:versions AS text[])),
+                                    (SELECT CAST(:externalIds AS text[])),
+                                    (SELECT CAST(:keys AS text[])),
+                                    (SELECT CAST(:keyPolicies AS text[])),
+                                    (SELECT CAST(:checks AS text[])),
+                                    (SELECT CAST(:tags AS text[])),
+                                    (SELECT CAST(:parents AS uuid[])),
+                                    (SELECT CAST(:parentSteps AS text[])),
+                                    (SELECT CAST(:inputTypes AS text[])),
+                                    (SELECT CAST(:inputs AS bytea[]))) WITH ORDINALITY
                              AS u (run_id, type, queue, priority, start_at, start_after, deadline_at, deadline_after, retry,
                                    version, external_id, idempotency_key, key_policy, demand, tags, parent_run_id,
                                    parent_step, input_type, input, n)),
@@ -194,7 +194,9 @@ final class PostgresTriggers {
                                 a.now,
                                 coalesce(
                                     a.deadline,
-                                    greatest(a.start, a.now) + least(d.timeout_ms, 1000000000000000) * interval '1 millisecond'),
+                                    CASE WHEN d.timeout_ms IS NOT NULL
+                                         THEN greatest(a.start, a.now)
+                                              + least(d.timeout_ms, 1000000000000000) * interval '1 millisecond' END),
                                 a.idempotency_key,
                                 CASE WHEN a.idempotency_key IS NOT NULL
                                      THEN coalesce(a.key_policy, d.key_policy, 'FOREVER') END,
@@ -270,11 +272,11 @@ final class PostgresTriggers {
                 WITH asked AS MATERIALIZED (
                          SELECT u.*
                            FROM unnest(
-                                    CAST(:runs AS uuid[]),
-                                    CAST(:namespaces AS text[]),
-                                    CAST(:types AS text[]),
-                                    CAST(:keys AS text[]),
-                                    CAST(:checks AS text[])) WITH ORDINALITY
+                                    (SELECT CAST(:runs AS uuid[])),
+                                    (SELECT CAST(:namespaces AS text[])),
+                                    (SELECT CAST(:types AS text[])),
+                                    (SELECT CAST(:keys AS text[])),
+                                    (SELECT CAST(:checks AS text[]))) WITH ORDINALITY
                              AS u (run_id, namespace, type, idempotency_key, demand, n))
                 SELECT a.n,
                        own.run_id IS NOT NULL AS exists,

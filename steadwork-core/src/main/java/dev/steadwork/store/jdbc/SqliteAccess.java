@@ -57,6 +57,8 @@ final class SqliteAccess implements Access {
         settings.setBusyTimeout(BUSY_TIMEOUT_MILLIS);
         settings.setJournalMode(SQLiteConfig.JournalMode.WAL);
         settings.setSynchronous(SQLiteConfig.SynchronousMode.FULL);
+        // Otherwise the driver asks for the last row id after every insert.
+        settings.setGetGeneratedKeys(false);
         return source(url, settings);
     }
 
@@ -99,7 +101,14 @@ final class SqliteAccess implements Access {
 
     @Override
     public <T> T read(HandleCallback<T, RuntimeException> work) {
-        return readers == null ? writer.exclusively(work) : readers.jdbi.withHandle(work);
+        if (readers == null) {
+            return writer.exclusively(work);
+        }
+        if (readers.ownPool != null) {
+            // First, because what is wrong with the file is told by its own error and not by that of the pool.
+            writer.open();
+        }
+        return readers.jdbi.withHandle(work);
     }
 
     @Override

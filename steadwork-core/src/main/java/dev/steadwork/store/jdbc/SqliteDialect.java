@@ -59,9 +59,9 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
-    public boolean hasTable(Handle handle, String table) {
+    public boolean hasTable(Handle handle, String schema, String table) {
         return handle.createQuery("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = :table")
-                        .bind("table", table)
+                        .bind("table", schema + '_' + table)
                         .mapTo(Integer.class)
                         .one()
                 > 0;

@@ -1,5 +1,6 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.SteadworkException;
 import dev.steadwork.store.ClaimRequest;
 import dev.steadwork.store.Claimed;
 import dev.steadwork.store.Heartbeat;
@@ -61,15 +62,7 @@ final class SqliteStore extends JdbcStore {
     @Override
     public List<TriggerResult> triggerAll(List<NewRun> runs) {
         var topics = new HashSet<Integer>();
-        var results = database.inTransaction(handle -> {
-            handle.execute("SAVEPOINT all_or_none");
-            var answers = insertAll(handle, runs, topics);
-            if (!answers.stream().allMatch(TriggerResult::accepted)) {
-                handle.execute("ROLLBACK TO all_or_none");
-                topics.clear();
-            }
-            return answers;
-        });
+        var results = database.inTransaction(handle -> insertAllOrNone(handle, runs, topics));
         tellReady(topics);
         return results;
     }
@@ -77,13 +70,36 @@ final class SqliteStore extends JdbcStore {
     /** Nobody is told here: the watch notices the caller's commit. */
     @Override
     public List<TriggerResult> triggerIn(Connection connection, List<NewRun> runs) {
+        checkHasTransaction(connection);
         try {
             // Not closed: closing would end the caller's transaction.
             var jdbi = Jdbi.create(connection);
             database.dialect().configure(jdbi);
-            return insertAll(jdbi.open(), runs, new HashSet<>());
+            return insertAllOrNone(jdbi.open(), runs, new HashSet<>());
         } catch (RuntimeException e) {
             throw database.translate(e, "triggering in the caller's transaction in");
+        }
+    }
+
+    /** Its transaction is begun by hand, so the driver takes the connection for one in auto-commit mode. */
+    @Override
+    protected List<TriggerResult> triggerWith(Handle handle, List<NewRun> runs) {
+        return insertAll(handle, runs, new HashSet<>());
+    }
+
+    private List<TriggerResult> insertAllOrNone(Handle handle, List<NewRun> runs, Set<Integer> topics) {
+        handle.execute("SAVEPOINT all_or_none");
+        try {
+            var results = insertAll(handle, runs, topics);
+            if (!results.stream().allMatch(TriggerResult::accepted)) {
+                handle.execute("ROLLBACK TO all_or_none");
+                topics.clear();
+            }
+            handle.execute("RELEASE all_or_none");
+            return results;
+        } catch (SteadworkException badItem) {
+            handle.execute("ROLLBACK TO all_or_none");
+            throw badItem;
         }
     }
 

@@ -15,7 +15,7 @@ final class SqliteWriter implements AutoCloseable {
     private final ReentrantLock turn = new ReentrantLock(true);
     private final Supplier<Handle> open;
     private final boolean keepOpen;
-    private @Nullable Handle kept;
+    private volatile @Nullable Handle kept;
 
     /** @param keepOpen whether the connection, with its prepared statements, is kept between transactions */
     SqliteWriter(Supplier<Handle> open, boolean keepOpen) {
@@ -52,11 +52,20 @@ final class SqliteWriter implements AutoCloseable {
         }
     }
 
-    private Handle kept() {
+    /** Opens the connection that is kept, if it is not open yet. */
+    void open() {
         if (kept == null) {
-            kept = open.get();
+            exclusively(handle -> handle);
         }
-        return kept;
+    }
+
+    private Handle kept() {
+        var handle = kept;
+        if (handle == null) {
+            handle = open.get();
+            kept = handle;
+        }
+        return handle;
     }
 
     /** After some errors, such as a full disk, SQLite has rolled back by itself and refuses to do it again. */
@@ -72,8 +81,9 @@ final class SqliteWriter implements AutoCloseable {
     public void close() {
         turn.lock();
         try {
-            if (kept != null) {
-                kept.close();
+            var handle = kept;
+            if (handle != null) {
+                handle.close();
                 kept = null;
             }
         } finally {

@@ -125,6 +125,7 @@ final class Transitions {
                 UPDATE steadwork.run
                    SET status = 'PAUSED',
                        paused_at = :now,
+                       pause_requested_at = NULL,
                        updated_at = :now
                  WHERE shard = :shard
                    AND run_id = :run
@@ -155,10 +156,10 @@ final class Transitions {
             if (withdrawPause(handle, run)) {
                 return NO_EFFECT;
             }
-            var status = statusOf(handle, run);
-            return status == RunStatus.PENDING || status == RunStatus.SLEEPING
-                    ? NO_EFFECT
-                    : movedUnless(handle, run, "resumed");
+            return switch (statusOf(handle, run)) {
+                case PENDING, RUNNING, SLEEPING -> NO_EFFECT;
+                case PAUSED, COMPLETED, FAILED, CANCELLED -> movedUnless(handle, run, "resumed");
+            };
         });
     }
 
@@ -177,6 +178,7 @@ final class Transitions {
         return changedTopic(handle, sql, run);
     }
 
+    /** Also if the worker that was to pause the run has left it meanwhile. */
     private boolean withdrawPause(Handle handle, RunId run) {
         var sql =
                 """
@@ -185,7 +187,8 @@ final class Transitions {
                        updated_at = :now
                  WHERE shard = :shard
                    AND run_id = :run
-                   AND status = 'RUNNING'
+                   AND status IN ('PENDING', 'RUNNING', 'SLEEPING')
+                   AND pause_requested_at IS NOT NULL
                 """;
         return changes(handle, sql, run);
     }

@@ -1,0 +1,211 @@
+package dev.steadwork.store.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.steadwork.Payload;
+import dev.steadwork.RunError;
+import dev.steadwork.RunStatus;
+import dev.steadwork.StepKind;
+import dev.steadwork.store.AttemptRecord;
+import dev.steadwork.store.ClaimedRun;
+import dev.steadwork.store.Heartbeat;
+import dev.steadwork.store.PromoteRequest;
+import dev.steadwork.store.StepRecord;
+import dev.steadwork.store.Write;
+import dev.steadwork.testing.Proves;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The plans that Postgres keeps for the statements of the hot path. They are made when the tables are empty and nobody has
+ * looked at them, and must still be right when the tables are big.
+ */
+@Proves("CLAIM-6")
+class PlansTest extends PostgresFixture {
+    private static final RunError ERROR = new RunError("java.io.IOException", "no route to host", null, null);
+
+    private Connection connection;
+
+    /** One connection for everything, so that the statements it has prepared can be looked at. */
+    @BeforeEach
+    void keepOneConnection() throws SQLException {
+        store.close();
+        connection = DriverManager.getConnection(url + "&prepareThreshold=1");
+        store = openStore(always(connection));
+    }
+
+    @AfterEach
+    void closeConnection() throws SQLException {
+        connection.close();
+    }
+
+    @Test
+    void statements_prepared_on_a_fresh_database_use_the_right_indexes_forever() throws SQLException {
+        useEveryStatement();
+        assertRightIndexes("on a fresh database");
+
+        execute("ALTER TABLE steadwork.run SET (autovacuum_enabled = off)");
+        fillUp();
+        assertRightIndexes("prepared when fresh, tables big and not analysed");
+
+        execute("ANALYZE");
+        useEveryStatement();
+        assertRightIndexes("tables big and analysed");
+    }
+
+    @Test
+    void statements_prepared_on_a_big_database_that_nobody_analysed_use_the_right_indexes() throws SQLException {
+        execute("ALTER TABLE steadwork.run SET (autovacuum_enabled = off)");
+        fillUp();
+        useEveryStatement();
+        assertRightIndexes("tables big and not analysed");
+    }
+
+    /** More often than Postgres tries plans for single calls. */
+    private void useEveryStatement() {
+        for (int i = 0; i < 8; i++) {
+            trigger(6);
+            var held = claim(List.of(TYPE, "other"), 6, LEASE);
+            store.write(List.of(step(held.get(0), "charge", 1), attempt(held.get(1))));
+            store.heartbeat(heartbeat(held));
+            store.promote(new PromoteRequest(NAMESPACE, List.of(TYPE), List.of(), 10));
+            store.write(List.of(
+                    new Write.Finish(
+                            held.get(0).id(), held.get(0).epoch(), RunStatus.COMPLETED, Payload.NONE, null, null),
+                    park(held.get(2)),
+                    new Write.Pause(held.get(3).id(), held.get(3).epoch()),
+                    new Write.Release(held.get(4).id(), held.get(4).epoch())));
+            store.write(List.of(step(held.get(0), "too late", 2)));
+        }
+    }
+
+    private void assertRightIndexes(String when) throws SQLException {
+        var plans = plans();
+        assertThat(plans.keySet()).as("statements over runs").hasSizeGreaterThan(9);
+        plans.forEach((sql, plan) -> {
+            assertThat(plan)
+                    .as("plan %s of %s", when, sql)
+                    .doesNotContain("Seq Scan on run")
+                    .doesNotContain("Seq Scan on step")
+                    .doesNotContain("Index Cond: (shard = 0)")
+                    .doesNotContain("Index Cond: (shard = $1)");
+            if (sql.contains("UPDATE \"steadwork\".run")) {
+                assertThat(plan).as("plan %s of %s", when, sql).contains("using run_pkey on run r");
+            }
+            if (sql.contains("status = 'PENDING'\n")) {
+                assertThat(plan).as("plan %s of %s", when, sql).contains("using run_ready on run");
+            }
+            if (sql.contains("status IN ('SLEEPING', 'RUNNING')")) {
+                assertThat(plan).as("plan %s of %s", when, sql).contains("using run_timer on run");
+            }
+        });
+    }
+
+    /** By statement, the plan that the connection keeps for it. */
+    private Map<String, String> plans() throws SQLException {
+        var calls = new LinkedHashMap<String, String>();
+        try (var statement = connection.createStatement();
+                var rows = statement.executeQuery(
+                        """
+                        SELECT name, statement, cardinality(parameter_types)
+                          FROM pg_prepared_statements
+                         WHERE statement LIKE '%"steadwork".run%'
+                        """)) {
+            while (rows.next()) {
+                var nulls = String.join(", ", Collections.nCopies(rows.getInt(3), "NULL"));
+                calls.put(rows.getString(2), "EXPLAIN EXECUTE \"%s\" (%s)".formatted(rows.getString(1), nulls));
+            }
+        }
+        execute("SET plan_cache_mode = force_generic_plan");
+        var plans = new LinkedHashMap<String, String>();
+        for (var call : calls.entrySet()) {
+            plans.put(call.getKey(), lines(call.getValue()));
+        }
+        execute("RESET plan_cache_mode");
+        return plans;
+    }
+
+    private String lines(String sql) throws SQLException {
+        var lines = new ArrayList<String>();
+        try (var statement = connection.createStatement();
+                var rows = statement.executeQuery(sql)) {
+            while (rows.next()) {
+                lines.add(rows.getString(1));
+            }
+        }
+        return String.join("\n", lines);
+    }
+
+    private void fillUp() throws SQLException {
+        execute(
+                """
+                INSERT INTO steadwork.run
+                    (shard, run_id, namespace, type, queue, status, priority, due_at, created_at, updated_at, lease_epoch)
+                SELECT 0, gen_random_uuid(), 'default', 'checkout', 'checkout',
+                       CASE WHEN n <= 200000 THEN 'COMPLETED' ELSE 'SLEEPING' END,
+                       0,
+                       CASE WHEN n > 200000 THEN now() + interval '1 day' END,
+                       now(), now(), 1
+                  FROM generate_series(1, 250000) AS n
+                """);
+        execute(
+                """
+                INSERT INTO steadwork.step (shard, run_id, name, occurrence, position, kind, status, attempt)
+                SELECT shard, run_id, 'charge', 1, 1, 'FUNCTION', 'COMPLETED', 1
+                  FROM steadwork.run
+                 LIMIT 100000
+                """);
+    }
+
+    private void execute(String sql) throws SQLException {
+        try (var statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    private static Write.SaveAttempt attempt(ClaimedRun run) {
+        var time = Instant.parse("2030-01-01T00:00:00Z");
+        return new Write.SaveAttempt(
+                run.id(),
+                run.epoch(),
+                new AttemptRecord(new StepRecord.Key("ship", 1, 1), StepKind.FUNCTION, 1, ERROR, time, time));
+    }
+
+    private static Write.Park park(ClaimedRun run) {
+        return new Write.Park(run.id(), run.epoch(), Write.Wake.after(Duration.ofHours(1)), null, null, 1, null);
+    }
+
+    private static Heartbeat heartbeat(List<ClaimedRun> runs) {
+        var held = runs.stream()
+                .map(run -> new Heartbeat.Held(run.id(), run.epoch(), LEASE, null, null))
+                .toList();
+        return new Heartbeat(NAMESPACE, "worker", held, held.size(), 0, 0, false);
+    }
+
+    private static DataSource always(Connection connection) {
+        var loader = PlansTest.class.getClassLoader();
+        var kept = Proxy.newProxyInstance(loader, new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+            try {
+                return method.getName().equals("close") ? null : method.invoke(connection, arguments);
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+        });
+        return (DataSource) Proxy.newProxyInstance(
+                loader, new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> kept);
+    }
+}
