@@ -1,5 +1,6 @@
 package dev.steadwork;
 
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record RunError(
         String type, @Nullable String message, @Nullable String step, @Nullable String stackTrace) {
+
+    private static final Pattern LINE_BREAK = Pattern.compile("\\s*\\R\\s*");
 
     /** The run's deadline passed before it finished. */
     public static final String DEADLINE_EXCEEDED = "deadline_exceeded";
@@ -27,6 +30,7 @@ public record RunError(
     /** The error in one line, as lists show it. */
     public String line() {
         var text = message == null || message.isBlank() ? type : type + ": " + message;
-        return step == null ? text : "step " + step + ": " + text;
+        var line = step == null ? text : "step " + step + ": " + text;
+        return LINE_BREAK.matcher(line).replaceAll(" ");
     }
 }

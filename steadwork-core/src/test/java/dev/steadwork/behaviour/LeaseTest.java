@@ -44,7 +44,7 @@ class LeaseTest extends FaultTest {
     @Test
     @Proves("LEASE-1")
     void an_engine_has_its_own_lease() {
-        open(settings -> settings.lease(Duration.ofSeconds(45)))
+        open(settings -> settings.lease(Duration.ofSeconds(45)).heartbeat(Duration.ofSeconds(15)))
                 .worker()
                 .handle(SCRIPT, script)
                 .start();
@@ -70,7 +70,7 @@ class LeaseTest extends FaultTest {
         var run = playHeld();
 
         var ends = new TreeSet<Instant>();
-        await().atMost(PATIENCE).until(() -> ends.add(run.info().times().due()) && ends.size() == 4);
+        await().atMost(PATIENCE).until(() -> ends.add(leaseEnd(run)) && ends.size() == 4);
         script.go();
 
         var beats = new ArrayList<>(ends).subList(1, 4);
@@ -89,7 +89,8 @@ class LeaseTest extends FaultTest {
                 .handle(SCRIPT, new Script(report::add))
                 .start();
 
-        awaitLeaseEndsAfter(run, run.info().startedAt().plus(lease.multipliedBy(3)));
+        var end = run.info().startedAt().plus(lease.multipliedBy(3));
+        await().atMost(PATIENCE).until(() -> leaseEnd(run).isAfter(end));
         script.go();
         run.await(PATIENCE);
 
@@ -101,12 +102,13 @@ class LeaseTest extends FaultTest {
     @Test
     @Proves("LEASE-2")
     void one_transaction_prolongs_all_leases_of_a_worker() {
+        var lease = Duration.ofSeconds(10);
         try (var pool = new HikariDataSource()) {
             pool.setJdbcUrl(url);
             var counting = new CountingDataSource(pool);
             var settings = Steadwork.builder()
                     .dataSource(counting.counted())
-                    .lease(Duration.ofSeconds(10))
+                    .lease(lease)
                     .heartbeat(Duration.ofMillis(500));
             try (var engine = settings.open()) {
                 engine.worker().handle(SCRIPT, script).start();
@@ -114,8 +116,9 @@ class LeaseTest extends FaultTest {
                 await().atMost(PATIENCE).until(() -> report.linesOf("started").size() == 50);
                 long before = counting.transactions();
 
-                var now = Instant.now();
-                runs.forEach(run -> awaitLeaseEndsAfter(steadwork.run(run.id()), now.plusSeconds(11)));
+                var end = Instant.now().plus(lease.plusSeconds(1));
+                await().atMost(PATIENCE)
+                        .until(() -> runs.stream().allMatch(run -> leaseEnd(steadwork.run(run.id())).isAfter(end)));
 
                 assertThat(counting.transactions() - before).isLessThan(25);
                 script.go();
@@ -198,7 +201,7 @@ class LeaseTest extends FaultTest {
         return Duration.between(times.started(), times.due());
     }
 
-    private static void awaitLeaseEndsAfter(RunHandle<?> run, Instant time) {
-        await().atMost(PATIENCE).until(() -> run.info().times().due().isAfter(time));
+    private static Instant leaseEnd(RunHandle<?> run) {
+        return run.info().times().due();
     }
 }

@@ -13,6 +13,9 @@ import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AttemptLog {
     private final Path file;
+    private final AtomicLong lastNumber = new AtomicLong();
     private long offset;
 
     /** What was noted. */
@@ -35,23 +39,33 @@ final class AttemptLog {
         FAILED
     }
 
-    /** One line of the file; step and attempt mean nothing for {@link Event#ACCEPTED}. */
-    record Entry(Instant at, Event event, RunId run, String step, int attempt, long pid) {
+    /**
+     * One line of the file.
+     *
+     * @param step the step, empty for {@link Event#ACCEPTED}
+     * @param attempt the number of the attempt as the engine counts
+     * @param pid the process that noted it
+     * @param number tells the executions of one process apart
+     */
+    record Entry(Instant at, Event event, RunId run, String step, int attempt, long pid, long number) {
+        /** Who executed the step: no two executions have the same. */
+        String executor() {
+            return pid + "-" + number;
+        }
+
+        private Entry now(Event next) {
+            return new Entry(Instant.now(), next, run, step, attempt, pid, number);
+        }
+
         private String line() {
-            return String.join(
-                            "\t",
-                            Long.toString(at.toEpochMilli()),
-                            event.name(),
-                            run.toString(),
-                            step,
-                            Integer.toString(attempt),
-                            Long.toString(pid))
-                    + "\n";
+            return Stream.of(at.toEpochMilli(), event, run, step, attempt, pid, number)
+                    .map(String::valueOf)
+                    .collect(Collectors.joining("\t", "", "\n"));
         }
 
         private static @Nullable Entry parse(String line) {
             var fields = line.split("\t", -1);
-            if (fields.length != 6) {
+            if (fields.length != 7) {
                 return null;
             }
             return new Entry(
@@ -60,7 +74,8 @@ final class AttemptLog {
                     RunId.parse(fields[2]),
                     fields[3],
                     Integer.parseInt(fields[4]),
-                    Long.parseLong(fields[5]));
+                    Long.parseLong(fields[5]),
+                    Long.parseLong(fields[6]));
         }
     }
 
@@ -68,16 +83,32 @@ final class AttemptLog {
         this.file = file;
     }
 
-    void append(Event event, RunId run, String step, int attempt) {
-        var entry = new Entry(
-                Instant.now(),
-                event,
-                run,
-                step,
-                attempt,
-                ProcessHandle.current().pid());
+    void accepted(RunId run) {
+        append(entry(Event.ACCEPTED, run, "", 0));
+    }
+
+    /** Notes that an attempt begins; what is returned goes with its end. */
+    Entry started(RunId run, String step, int attempt) {
+        return append(entry(Event.STARTED, run, step, attempt));
+    }
+
+    void done(Entry started) {
+        append(started.now(Event.DONE));
+    }
+
+    void failed(Entry started) {
+        append(started.now(Event.FAILED));
+    }
+
+    private Entry entry(Event event, RunId run, String step, int attempt) {
+        long pid = ProcessHandle.current().pid();
+        return new Entry(Instant.now(), event, run, step, attempt, pid, lastNumber.incrementAndGet());
+    }
+
+    private Entry append(Entry entry) {
         try {
             Files.writeString(file, entry.line(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            return entry;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

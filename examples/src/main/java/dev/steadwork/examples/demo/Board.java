@@ -1,5 +1,7 @@
 package dev.steadwork.examples.demo;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
 import dev.steadwork.RunStatus;
@@ -132,15 +134,15 @@ final class Board {
         return Tally.of(entries, seen);
     }
 
-    private Map<String, Instant> checkpoints(RunId run) {
-        var times = new HashMap<String, Instant>();
+    /** By step, the execution whose result is kept. */
+    private Map<String, String> checkpoints(RunId run) {
+        var executors = new HashMap<String, String>();
         for (var step : steps(run).values()) {
-            var keptAt = step.finishedAt();
-            if (step.kind() == StepKind.FUNCTION && step.status() == StepStatus.COMPLETED && keptAt != null) {
-                times.put(step.name(), keptAt);
+            if (step.kind() == StepKind.FUNCTION && step.status() == StepStatus.COMPLETED) {
+                executors.put(step.name(), new String(step.output().bytes(), UTF_8).replace("\"", ""));
             }
         }
-        return times;
+        return executors;
     }
 
     private Map<String, StepInfo> steps(RunId run) {

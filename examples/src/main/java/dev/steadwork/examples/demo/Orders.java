@@ -6,7 +6,6 @@ import dev.steadwork.StepContext;
 import dev.steadwork.StepOptions;
 import dev.steadwork.Workflow;
 import dev.steadwork.WorkflowContext;
-import dev.steadwork.examples.demo.AttemptLog.Event;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -47,7 +46,7 @@ final class Orders {
     }
 
     Receipt fulfil(WorkflowContext ctx, Order order) {
-        ctx.run("reserve", step -> work(ctx, "reserve", step, 400));
+        ctx.step("reserve", String.class, step -> work(ctx, "reserve", step, 400));
 
         var payment = ctx.step("charge", String.class, PATIENT, step -> charge(ctx, order, step));
 
@@ -55,26 +54,29 @@ final class Orders {
 
         var parcel = ctx.step("ship", String.class, step -> work(ctx, "ship", step, 1000));
 
-        ctx.run("notify", step -> work(ctx, "notify", step, 300));
+        ctx.step("notify", String.class, step -> work(ctx, "notify", step, 300));
 
         return new Receipt(order.id(), payment, parcel);
     }
 
     private String charge(WorkflowContext ctx, Order order, StepContext step) throws InterruptedException {
         if (order.cardFailsOnce() && step.attempt() == 1) {
-            log.append(Event.STARTED, ctx.runId(), "charge", step.attempt());
+            var attempt = log.started(ctx.runId(), "charge", step.attempt());
             Thread.sleep(300);
-            log.append(Event.FAILED, ctx.runId(), "charge", step.attempt());
+            log.failed(attempt);
             throw new IllegalStateException("the card terminal is busy");
         }
         return work(ctx, "charge", step, 500);
     }
 
-    /** Stands for a call to the world outside that takes its time; the key is what such a call would carry. */
+    /**
+     * Stands for a call to the world outside that takes its time. Returns who made it, so that the result which is kept
+     * tells from which execution it is.
+     */
     private String work(WorkflowContext ctx, String name, StepContext step, long millis) throws InterruptedException {
-        log.append(Event.STARTED, ctx.runId(), name, step.attempt());
+        var attempt = log.started(ctx.runId(), name, step.attempt());
         Thread.sleep(millis);
-        log.append(Event.DONE, ctx.runId(), name, step.attempt());
-        return step.idempotencyKey();
+        log.done(attempt);
+        return attempt.executor();
     }
 }

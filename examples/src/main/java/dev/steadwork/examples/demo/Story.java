@@ -107,7 +107,7 @@ final class Story implements AutoCloseable {
         var placed = steadwork.workflow(Orders.FULFIL).triggerAll(triggers).stream()
                 .map(RunHandle::id)
                 .toList();
-        placed.forEach(run -> log.append(Event.ACCEPTED, run, "", 0));
+        placed.forEach(log::accepted);
         return placed;
     }
 

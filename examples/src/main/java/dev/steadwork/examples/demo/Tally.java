@@ -4,11 +4,9 @@ import dev.steadwork.RunId;
 import dev.steadwork.RunStatus;
 import dev.steadwork.examples.demo.AttemptLog.Entry;
 import dev.steadwork.examples.demo.AttemptLog.Event;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What was counted over all orders in the database.
@@ -18,17 +16,21 @@ import org.jspecify.annotations.Nullable;
  * @param executed how often the body of a step began
  * @param kept how many steps have a checkpoint
  * @param failed how often a body threw
- * @param repeated how often a body began after its step's checkpoint: what must never happen
+ * @param repeated how often a body began although its step had a checkpoint: what must never happen
  */
 record Tally(long accepted, long completed, long executed, long kept, long failed, long repeated) {
 
     /**
      * A run as the database shows it.
      *
-     * @param checkpoints when each finished step was kept
+     * @param checkpoints by step, the execution whose result is kept
      */
-    record Seen(RunStatus status, Map<String, Instant> checkpoints) {}
+    record Seen(RunStatus status, Map<String, String> checkpoints) {}
 
+    /** A step of a run. */
+    private record StepOfRun(RunId run, String step) {}
+
+    /** @param entries in the order they were noted */
     static Tally of(Collection<Entry> entries, Map<RunId, Seen> runs) {
         var accepted = new HashSet<>(runs.keySet());
         entries.forEach(entry -> accepted.add(entry.run()));
@@ -40,21 +42,33 @@ record Tally(long accepted, long completed, long executed, long kept, long faile
                 count(entries, Event.STARTED),
                 runs.values().stream().mapToInt(run -> run.checkpoints().size()).sum(),
                 count(entries, Event.FAILED),
-                entries.stream()
-                        .filter(entry -> beganAfterCheckpoint(entry, runs.get(entry.run())))
-                        .count());
+                countRepeated(entries, runs));
     }
 
     private static long count(Collection<Entry> entries, Event event) {
         return entries.stream().filter(entry -> entry.event() == event).count();
     }
 
-    private static boolean beganAfterCheckpoint(Entry entry, @Nullable Seen run) {
-        if (run == null || entry.event() != Event.STARTED) {
-            return false;
+    /**
+     * Counts executions that began after the one whose result is kept. Its result could only be kept because nobody else
+     * had taken the run meanwhile, so whoever began later did so after the checkpoint. No clock is needed to tell.
+     */
+    private static long countRepeated(Collection<Entry> entries, Map<RunId, Seen> runs) {
+        var begun = new HashSet<StepOfRun>();
+        long repeated = 0;
+        for (var entry : entries) {
+            var run = runs.get(entry.run());
+            if (run == null || entry.event() != Event.STARTED) {
+                continue;
+            }
+            var step = new StepOfRun(entry.run(), entry.step());
+            if (begun.contains(step)) {
+                repeated++;
+            } else if (entry.executor().equals(run.checkpoints().get(entry.step()))) {
+                begun.add(step);
+            }
         }
-        var checkpoint = run.checkpoints().get(entry.step());
-        return checkpoint != null && entry.at().isAfter(checkpoint);
+        return repeated;
     }
 
     /** Orders that were accepted and did not reach their end. */

@@ -30,7 +30,7 @@ class DemoTest {
         int exit = demo("--orders", "3");
 
         assertThat(errors.toString(UTF_8)).isEmpty();
-        assertThat(exit).isZero();
+        assertThat(exit).as(printed.toString(UTF_8)).isZero();
         assertThat(printed.toString(UTF_8))
                 .containsSubsequence("3 orders accepted", "worker A starts", "KILL -9", "worker B starts", "TAKE-OVER")
                 .contains("failed, will be tried again")
@@ -50,7 +50,7 @@ class DemoTest {
         int exit = demo("--db", database.toString());
 
         assertThat(errors.toString(UTF_8)).isEmpty();
-        assertThat(exit).isZero();
+        assertThat(exit).as(printed.toString(UTF_8)).isZero();
         assertThat(printed.toString(UTF_8))
                 .contains("2 orders left unfinished")
                 .containsPattern("orders accepted +2")

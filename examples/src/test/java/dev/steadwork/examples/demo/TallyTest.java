@@ -15,16 +15,15 @@ import org.junit.jupiter.api.Test;
 
 /** The demo's count would show a lost order or a repeated step if there were one. */
 class TallyTest {
-    private static final Instant CHECKPOINT = Instant.parse("2026-01-01T00:00:10Z");
+    private static final long EARLIER_WORKER = 1;
+    private static final long LATER_WORKER = 2;
 
     private final RunId run = new RunId(UUID.randomUUID());
-    private final Seen completed = new Seen(RunStatus.COMPLETED, Map.of("ship", CHECKPOINT));
+    private final List<Entry> begunTwice = List.of(started(EARLIER_WORKER), started(LATER_WORKER));
 
     @Test
-    void a_step_that_begins_after_its_checkpoint_is_repeated() {
-        var entries = List.of(started(CHECKPOINT.minusSeconds(1)), started(CHECKPOINT.plusSeconds(1)));
-
-        var tally = Tally.of(entries, Map.of(run, completed));
+    void a_step_that_begins_again_although_its_result_is_kept_is_repeated() {
+        var tally = Tally.of(begunTwice, Map.of(run, keptBy(EARLIER_WORKER)));
 
         assertThat(tally.repeated()).isEqualTo(1);
         assertThat(tally.interrupted()).isZero();
@@ -32,10 +31,8 @@ class TallyTest {
     }
 
     @Test
-    void a_step_that_began_twice_before_its_checkpoint_was_interrupted() {
-        var entries = List.of(started(CHECKPOINT.minusSeconds(5)), started(CHECKPOINT.minusSeconds(1)));
-
-        var tally = Tally.of(entries, Map.of(run, completed));
+    void a_step_that_began_before_the_one_whose_result_is_kept_was_interrupted() {
+        var tally = Tally.of(begunTwice, Map.of(run, keptBy(LATER_WORKER)));
 
         assertThat(tally.interrupted()).isEqualTo(1);
         assertThat(tally.repeated()).isZero();
@@ -44,9 +41,9 @@ class TallyTest {
 
     @Test
     void an_accepted_order_that_the_database_does_not_know_is_lost() {
-        var entries = List.of(new Entry(CHECKPOINT, Event.ACCEPTED, run, "", 0, 1));
+        var accepted = new Entry(Instant.EPOCH, Event.ACCEPTED, run, "", 0, 1, 1);
 
-        var tally = Tally.of(entries, Map.of());
+        var tally = Tally.of(List.of(accepted), Map.of());
 
         assertThat(tally.lost()).isEqualTo(1);
         assertThat(tally.isClean()).isFalse();
@@ -59,7 +56,11 @@ class TallyTest {
         assertThat(tally.lost()).isEqualTo(1);
     }
 
-    private Entry started(Instant at) {
-        return new Entry(at, Event.STARTED, run, "ship", 1, 1);
+    private Entry started(long pid) {
+        return new Entry(Instant.EPOCH, Event.STARTED, run, "ship", 1, pid, 1);
+    }
+
+    private Seen keptBy(long pid) {
+        return new Seen(RunStatus.COMPLETED, Map.of("ship", started(pid).executor()));
     }
 }

@@ -36,6 +36,7 @@ public final class JdbcStores {
             location.check();
             var dialect = new SqliteDialect();
             var access = SqliteAccess.of(location, dialect);
+            open(access, location);
             return sqlite(access, location, access::foreignCommits, dialect, config);
         }
         if (url.startsWith(POSTGRES_PREFIX)) {
@@ -44,6 +45,15 @@ public final class JdbcStores {
         }
         throw new InvalidArgument("%s is not supported; a URL begins with jdbc:sqlite: or jdbc:postgresql:."
                 .formatted(schemeOf(url)));
+    }
+
+    private static void open(SqliteAccess access, SqliteUrl location) {
+        try {
+            access.open();
+        } catch (RuntimeException e) {
+            access.close();
+            throw SqlErrors.translate(e, "opening " + location.place());
+        }
     }
 
     private static Store open(DataSource dataSource, StoreConfig config) {

@@ -35,6 +35,11 @@ final class SqliteAccess implements Access {
         return new SqliteAccess(writer, new Readers(pool, jdbi(pool, dialect), pool));
     }
 
+    /** Opens the connection that writes. A file that is no database is told now, and not when the pool loses patience. */
+    void open() {
+        writer.exclusively(handle -> handle);
+    }
+
     /** The application's own connections, with its own settings: only the order of writers is ours. */
     static SqliteAccess of(DataSource dataSource, Dialect dialect) {
         var jdbi = jdbi(dataSource, dialect);

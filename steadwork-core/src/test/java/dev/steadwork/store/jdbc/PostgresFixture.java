@@ -17,6 +17,9 @@ import dev.steadwork.store.Store;
 import dev.steadwork.store.TriggerResult;
 import dev.steadwork.store.Write;
 import dev.steadwork.testing.PostgresServer;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -70,6 +73,32 @@ abstract class PostgresFixture {
 
     Connection connect() throws SQLException {
         return DriverManager.getConnection(url);
+    }
+
+    /** A data source that gives this thread always the same connection, and others new ones. */
+    DataSource keeping(Connection connection) {
+        var owner = Thread.currentThread();
+        var kept = proxy(Connection.class, (method, arguments) -> {
+            try {
+                return method.getName().equals("close") ? null : method.invoke(connection, arguments);
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+        });
+        return proxy(
+                DataSource.class, (method, arguments) -> Thread.currentThread() == owner ? kept : connect());
+    }
+
+    private static <T> T proxy(Class<T> type, Call call) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(),
+                new Class<?>[] {type},
+                (self, method, arguments) -> call.answer(method, arguments)));
+    }
+
+    @FunctionalInterface
+    private interface Call {
+        Object answer(Method method, Object[] arguments) throws Throwable;
     }
 
     static NewRun newRun() {

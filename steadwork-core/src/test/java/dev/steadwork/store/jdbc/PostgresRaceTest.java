@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 class PostgresRaceTest extends PostgresFixture {
 
     /** Fails if the run is not locked while its epoch is checked: a step is acknowledged that the next worker never sees. */
-    @RepeatedTest(5)
+    @RepeatedTest(3)
     @Proves({"LEASE-3", "STEP-1"})
     void an_acknowledged_step_is_seen_by_whoever_takes_the_run_over() throws Exception {
         trigger(1_000);
@@ -87,7 +87,7 @@ class PostgresRaceTest extends PostgresFixture {
         var runs = trigger(3);
         Map<RunId, AtomicInteger> saved = new ConcurrentHashMap<>();
         runs.forEach(run -> saved.put(run, new AtomicInteger()));
-        long end = System.nanoTime() + Duration.ofSeconds(5).toNanos();
+        long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
 
         inThreads(6, () -> {
             while (System.nanoTime() < end) {
@@ -111,7 +111,7 @@ class PostgresRaceTest extends PostgresFixture {
         trigger(200);
         var held = claim(200, LEASE);
         var round = new AtomicInteger();
-        long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+        long end = System.nanoTime() + Duration.ofSeconds(2).toNanos();
 
         inThreads(4, () -> {
             while (System.nanoTime() < end) {
@@ -154,7 +154,7 @@ class PostgresRaceTest extends PostgresFixture {
     @Proves("TRIG-2")
     void a_key_that_becomes_free_meanwhile_is_taken_by_one() throws Exception {
         ExecutorService operator = Executors.newSingleThreadExecutor();
-        long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+        long end = System.nanoTime() + Duration.ofSeconds(2).toNanos();
         var deleting = operator.submit(() -> {
             while (System.nanoTime() < end) {
                 for (var run : claim(10, LEASE)) {

@@ -20,8 +20,6 @@ import dev.steadwork.store.TriggerResult;
 import dev.steadwork.store.Write;
 import dev.steadwork.testing.CountingDataSource;
 import dev.steadwork.testing.Proves;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -31,7 +29,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -133,7 +130,7 @@ class PostgresTransactionTest extends PostgresFixture {
         try (var connection = connect()) {
             connection.setAutoCommit(false);
             store.close();
-            store = openStore(always(connection));
+            store = openStore(keeping(connection));
 
             var run = newRun();
             store.write(List.of(new Write.Trigger(run)));
@@ -236,19 +233,5 @@ class PostgresTransactionTest extends PostgresFixture {
 
     private static String ids(Stream<RunId> runs) {
         return runs.map("'%s'"::formatted).collect(Collectors.joining(", "));
-    }
-
-    /** A data source that has one connection, which it keeps. */
-    private static DataSource always(Connection connection) {
-        var loader = PostgresTransactionTest.class.getClassLoader();
-        var kept = Proxy.newProxyInstance(loader, new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
-            try {
-                return method.getName().equals("close") ? null : method.invoke(connection, arguments);
-            } catch (InvocationTargetException e) {
-                throw e.getCause();
-            }
-        });
-        return (DataSource) Proxy.newProxyInstance(
-                loader, new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> kept);
     }
 }
