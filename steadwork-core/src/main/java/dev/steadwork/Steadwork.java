@@ -102,7 +102,7 @@ public final class Steadwork implements AutoCloseable {
                 settings.lease(),
                 settings.pollInterval(),
                 settings.crashBudget(),
-                results::ended);
+                results::waitingFor);
         var worker = new RunningWorker(surroundings, spec).start();
         workers.add(worker);
         return worker;

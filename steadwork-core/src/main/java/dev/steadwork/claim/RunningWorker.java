@@ -1,5 +1,6 @@
 package dev.steadwork.claim;
 
+import dev.steadwork.RunId;
 import dev.steadwork.RunStatus;
 import dev.steadwork.SteadworkException;
 import dev.steadwork.Worker;
@@ -27,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,7 +62,7 @@ public final class RunningWorker implements Worker {
             Workflow.Lease lease,
             Duration pollInterval,
             int crashBudget,
-            Consumer<RunEnd> onEnd) {}
+            Function<RunId, Consumer<RunEnd>> waitingFor) {}
 
     public RunningWorker(Surroundings engine, WorkerBuilder.Spec spec) {
         this.store = engine.store();
@@ -78,7 +80,7 @@ public final class RunningWorker implements Worker {
                 deadLetters,
                 engine.crashBudget(),
                 this::settled,
-                engine.onEnd());
+                engine.waitingFor());
         this.keeper = new LeaseKeeper(
                 store, engine.namespace(), registration.id(), engine.lease(), shares, executor, availability);
         this.loop = new ClaimLoop(

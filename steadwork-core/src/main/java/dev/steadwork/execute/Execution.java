@@ -288,11 +288,12 @@ public final class Execution implements Runnable {
     }
 
     private void store(Write.Fenced outcome) {
+        var waiting = executor.waitingFor(id());
         var ack = executor.recorder().write(outcome, this::isLost);
         switch (ack.outcome()) {
             case STORED -> {
                 if (outcome instanceof Write.Finish end) {
-                    executor.ended(new RunEnd(id(), end.status(), end.output(), end.error()));
+                    waiting.accept(new RunEnd(id(), end.status(), end.output(), end.error()));
                 }
             }
             case CANCEL_REQUESTED -> store(cancelled());

@@ -1,6 +1,7 @@
 package dev.steadwork.execute;
 
 import dev.steadwork.RunError;
+import dev.steadwork.RunId;
 import dev.steadwork.WorkerBuilder.Handling;
 import dev.steadwork.codec.Payloads;
 import dev.steadwork.store.ClaimedRun;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Executes claimed runs: what all executions of a worker share. */
@@ -22,7 +24,7 @@ public final class RunExecutor {
     private final DeadLetterRuns deadLetters;
     private final int crashBudget;
     private final BiConsumer<Execution, Write.@Nullable Fenced> onSettled;
-    private final Consumer<RunEnd> onEnd;
+    private final Function<RunId, Consumer<RunEnd>> waitingFor;
     private final ExecutorService threads = Threads.perTask();
     private volatile boolean draining;
     private volatile boolean closed;
@@ -35,14 +37,14 @@ public final class RunExecutor {
             DeadLetterRuns deadLetters,
             int crashBudget,
             BiConsumer<Execution, Write.@Nullable Fenced> onSettled,
-            Consumer<RunEnd> onEnd) {
+            Function<RunId, Consumer<RunEnd>> waitingFor) {
         this.handlers = handlers;
         this.payloads = payloads;
         this.recorder = new Recorder(committer, availability);
         this.deadLetters = deadLetters;
         this.crashBudget = crashBudget;
         this.onSettled = onSettled;
-        this.onEnd = onEnd;
+        this.waitingFor = waitingFor;
     }
 
     /** Prepares a run that was claimed when the database's clock showed this. */
@@ -107,7 +109,8 @@ public final class RunExecutor {
         onSettled.accept(execution, outcome);
     }
 
-    void ended(RunEnd end) {
-        onEnd.accept(end);
+    /** Tells an end to those who wait for the run in this process now. */
+    Consumer<RunEnd> waitingFor(RunId run) {
+        return waitingFor.apply(run);
     }
 }

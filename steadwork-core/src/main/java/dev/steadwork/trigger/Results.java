@@ -7,7 +7,7 @@ import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.Store;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,10 +59,14 @@ public final class Results implements Signals.Listener, AutoCloseable {
         return end;
     }
 
-    /** A run ended in this process. */
-    public void ended(RunEnd end) {
-        var waiting = awaited.remove(end.run());
-        if (waiting != null) {
+    /** Tells an end to those who wait for the run now. Asked for before the end is stored: who comes later may wait for the next. */
+    public Consumer<RunEnd> waitingFor(RunId run) {
+        var waiting = awaited.get(run);
+        return end -> tell(waiting, end);
+    }
+
+    private void tell(@Nullable CompletableFuture<RunEnd> waiting, RunEnd end) {
+        if (waiting != null && awaited.remove(end.run(), waiting)) {
             waiting.completeAsync(() -> end);
         }
     }
@@ -100,10 +106,11 @@ public final class Results implements Signals.Listener, AutoCloseable {
     private void lookAround() {
         while (!closed) {
             try {
-                var runs = nextToLookAt();
+                var waiting = nextToLookAt();
+                var runs = List.copyOf(waiting.keySet());
                 for (int from = 0; from < runs.size(); from += MAX_LOOK) {
                     store.ends(runs.subList(from, Math.min(runs.size(), from + MAX_LOOK)))
-                            .forEach(this::ended);
+                            .forEach(end -> tell(waiting.get(end.run()), end));
                 }
             } catch (InterruptedException nobodyDoesThis) {
                 return;
@@ -115,18 +122,23 @@ public final class Results implements Signals.Listener, AutoCloseable {
         }
     }
 
-    /** The runs that a hint named; after a poll interval without hints, all that are waited for. */
-    private List<RunId> nextToLookAt() throws InterruptedException {
+    /** The runs that a hint named, with who waits for them; after a poll interval without hints, all that are waited for. */
+    private Map<RunId, CompletableFuture<RunEnd>> nextToLookAt() throws InterruptedException {
         lock.lock();
         try {
             long left = pollInterval.toNanos();
             while (toLookAt.isEmpty() && left > 0 && !closed) {
                 left = awaited.isEmpty() ? waitLong() : lookNow.awaitNanos(left);
             }
-            var runs = new ArrayList<>(toLookAt.isEmpty() ? awaited.keySet() : toLookAt);
+            var waiting = new HashMap<RunId, CompletableFuture<RunEnd>>();
+            for (var run : toLookAt.isEmpty() ? awaited.keySet() : toLookAt) {
+                var future = awaited.get(run);
+                if (future != null) {
+                    waiting.put(run, future);
+                }
+            }
             toLookAt.clear();
-            runs.retainAll(awaited.keySet());
-            return runs;
+            return waiting;
         } finally {
             lock.unlock();
         }

@@ -72,8 +72,7 @@ class GuaranteesTest {
 
     private static Map<String, Set<String>> proofs() {
         return new ClassFileImporter()
-                .withImportOption(new ImportOption.OnlyIncludeTests())
-                .importPackages("dev.steadwork").stream()
+                .withImportOption(new ImportOption.OnlyIncludeTests()).importPackages("dev.steadwork").stream()
                         .flatMap(GuaranteesTest::proofsIn)
                         .collect(groupingBy(
                                 Proof::id, TreeMap::new, mapping(Proof::testClass, toCollection(TreeSet::new))));

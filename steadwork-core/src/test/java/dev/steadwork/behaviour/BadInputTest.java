@@ -134,7 +134,11 @@ class BadInputTest extends EngineTest {
 
         assertThat(steadwork.workflow(WORK).deadline(farAway).trigger("x").await(PATIENCE))
                 .isEqualTo("x");
-        assertThat(steadwork.workflow(WORK).delay(Duration.ofMillis(200)).trigger("x").await(PATIENCE))
+        assertThat(steadwork
+                        .workflow(WORK)
+                        .delay(Duration.ofMillis(200))
+                        .trigger("x")
+                        .await(PATIENCE))
                 .isEqualTo("x");
         assertThat(waiting.info().times().due()).isEqualTo(farAway);
     }
@@ -217,7 +221,8 @@ class BadInputTest extends EngineTest {
         assertRefused(INVALID_ARGUMENT, () -> steadwork.worker().start(), "at least one handler", "handle(");
         assertRefused(
                 INVALID_ARGUMENT,
-                () -> steadwork.worker()
+                () -> steadwork
+                        .worker()
                         .concurrency(Workflow.define("other", String.class, String.class), 2)
                         .handle(WORK, (ctx, input) -> input)
                         .start(),
@@ -225,7 +230,8 @@ class BadInputTest extends EngineTest {
                 "without a handler");
         assertRefused(
                 INVALID_ARGUMENT,
-                () -> steadwork.worker()
+                () -> steadwork
+                        .worker()
                         .typePrefix("w")
                         .concurrency(WORK, 2)
                         .handle(WORK, (ctx, input) -> input)
@@ -239,12 +245,10 @@ class BadInputTest extends EngineTest {
         var worker = steadwork.worker().handle(WORK, (ctx, input) -> input);
 
         assertRefused(
-                CONFLICT,
-                () -> worker.handle(WORK, (ctx, input) -> "another"),
-                "work",
-                "one handler per workflow");
+                CONFLICT, () -> worker.handle(WORK, (ctx, input) -> "another"), "work", "one handler per workflow");
         assertRefused(INVALID_ARGUMENT, () -> steadwork.worker().handle(WORK, null), "handler", "work", "null");
-        assertRefused(INVALID_ARGUMENT, () -> steadwork.worker().handle(null, (ctx, input) -> input), "workflow", "null");
+        assertRefused(
+                INVALID_ARGUMENT, () -> steadwork.worker().handle(null, (ctx, input) -> input), "workflow", "null");
         assertRefused(INVALID_ARGUMENT, () -> worker.concurrency(0), "concurrency is 0", "at least 1");
         assertRefused(INVALID_ARGUMENT, () -> worker.concurrency(WORK, -1), "concurrency is -1");
         assertRefused(INVALID_ARGUMENT, () -> worker.drainTimeout(Duration.ofSeconds(-1)), "drain timeout");
@@ -347,7 +351,8 @@ class BadInputTest extends EngineTest {
                 "missing",
                 "Create it");
         assertRefused(INVALID_ARGUMENT, () -> Steadwork.open("jdbc:sqlite:" + directory), "is a directory");
-        assertRefused(INVALID_ARGUMENT, () -> Steadwork.open("jdbc:sqlite:" + text), "not an SQLite database", "notes.txt");
+        assertRefused(
+                INVALID_ARGUMENT, () -> Steadwork.open("jdbc:sqlite:" + text), "not an SQLite database", "notes.txt");
         assertThat(text).hasContent("these are just notes, ".repeat(100));
     }
 

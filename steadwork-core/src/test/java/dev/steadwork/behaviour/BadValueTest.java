@@ -114,7 +114,8 @@ class BadValueTest {
 
         assertThat(places).allSatisfy(place -> {
             assertRefused(INVALID_ARGUMENT, () -> place.accept(endless), endless.toString(), "at most 36500 days");
-            assertRefused(INVALID_ARGUMENT, () -> place.accept(Duration.ofDays(36_500).plusNanos(1)));
+            assertRefused(
+                    INVALID_ARGUMENT, () -> place.accept(Duration.ofDays(36_500).plusNanos(1)));
             assertThatCode(() -> place.accept(Duration.ofDays(36_500))).doesNotThrowAnyException();
         });
     }
@@ -125,7 +126,8 @@ class BadValueTest {
                 List.of(t -> Trigger.of("x").startAt(t), t -> Trigger.of("x").deadline(t));
 
         assertThat(places).allSatisfy(place -> {
-            assertRefused(INVALID_ARGUMENT, () -> place.accept(Instant.MAX), "allowed is 1970-01-01T00:00:00Z to 9999-12-31");
+            assertRefused(
+                    INVALID_ARGUMENT, () -> place.accept(Instant.MAX), "allowed is 1970-01-01T00:00:00Z to 9999-12-31");
             assertRefused(INVALID_ARGUMENT, () -> place.accept(Instant.MIN), "allowed");
             assertThatCode(() -> place.accept(Instant.EPOCH)).doesNotThrowAnyException();
         });
@@ -155,18 +157,22 @@ class BadValueTest {
     void a_retry_policy_is_refused_for_what_makes_no_sense() {
         var policy = RetryPolicy.defaults();
 
-        assertRefused(INVALID_ARGUMENT, () -> policy.withMaxAttempts(0), "maxAttempts is 0", "1 for no retry", "negative");
+        assertRefused(
+                INVALID_ARGUMENT, () -> policy.withMaxAttempts(0), "maxAttempts is 0", "1 for no retry", "negative");
         assertRefused(INVALID_ARGUMENT, () -> policy.withInitialInterval(NEGATIVE), "initialInterval", "negative");
         assertRefused(INVALID_ARGUMENT, () -> policy.withMaxInterval(NEGATIVE), "maxInterval", "negative");
         assertRefused(INVALID_ARGUMENT, () -> policy.withMaxInterval(null), "maxInterval", "null");
         for (double bad : List.of(0.99, -1.0, 1000.1, Double.NaN, Double.POSITIVE_INFINITY)) {
-            assertRefused(INVALID_ARGUMENT, () -> policy.withCoefficient(bad), "coefficient is " + bad, "1.0 to 1000.0");
+            assertRefused(
+                    INVALID_ARGUMENT, () -> policy.withCoefficient(bad), "coefficient is " + bad, "1.0 to 1000.0");
         }
         for (double bad : List.of(-0.01, 0.51, Double.NaN)) {
             assertRefused(INVALID_ARGUMENT, () -> policy.withJitter(bad), "jitter is " + bad, "0.0 to 0.5");
         }
         assertRefused(
-                INVALID_ARGUMENT, () -> policy.withNonRetryable((Class<? extends Throwable>) null), "non-retryable type");
+                INVALID_ARGUMENT,
+                () -> policy.withNonRetryable((Class<? extends Throwable>) null),
+                "non-retryable type");
         assertRefused(INVALID_ARGUMENT, () -> new RetryAfter(NEGATIVE, "busy"), "RetryAfter delay", "negative");
     }
 
@@ -218,11 +224,13 @@ class BadValueTest {
 
     @Test
     void text_that_is_not_a_run_id_is_refused() {
-        for (var bad : List.of("", "run-1", "0192f0c1-7b3e-7cc1-8f4e", "0192f0c1-7b3e-7cc1-8f4e-2b1f6d0c9a3z", "1-1-1-1-1")) {
+        for (var bad :
+                List.of("", "run-1", "0192f0c1-7b3e-7cc1-8f4e", "0192f0c1-7b3e-7cc1-8f4e-2b1f6d0c9a3z", "1-1-1-1-1")) {
             assertRefused(INVALID_ARGUMENT, () -> RunId.parse(bad), "'" + bad + "'", "not a run id", "UUID");
         }
         assertRefused(INVALID_ARGUMENT, () -> RunId.parse(null), "run id", "null");
-        assertThat(Refusal.of(() -> RunId.parse("x".repeat(10_000))).getMessage()).hasSizeLessThan(300);
+        assertThat(Refusal.of(() -> RunId.parse("x".repeat(10_000))).getMessage())
+                .hasSizeLessThan(300);
     }
 
     @Test

@@ -77,11 +77,13 @@ class BatchClaimTest extends EngineTest {
                     var first = ctx.step("first", Integer.class, step -> bodies.incrementAndGet());
                     var second = ctx.step("second", Integer.class, step -> bodies.incrementAndGet());
                     ctx.sleep("pause", Duration.ofMillis(100));
-                    return first + "," + second + "," + ctx.step("last", Integer.class, step -> bodies.incrementAndGet());
+                    return first + "," + second + ","
+                            + ctx.step("last", Integer.class, step -> bodies.incrementAndGet());
                 })
                 .start();
 
-        var outputs = triggerMany(WORK, 50).stream().map(run -> run.await(PATIENCE)).toList();
+        var outputs =
+                triggerMany(WORK, 50).stream().map(run -> run.await(PATIENCE)).toList();
 
         assertThat(bodies).hasValue(150);
         assertThat(outputs.stream().flatMap(output -> List.of(output.split(",")).stream()))
@@ -90,7 +92,11 @@ class BatchClaimTest extends EngineTest {
     }
 
     private static List<Instant> startTimes(List<RunHandle<String>> runs) {
-        return runs.stream().map(RunHandle::info).map(RunInfo::startedAt).distinct().toList();
+        return runs.stream()
+                .map(RunHandle::info)
+                .map(RunInfo::startedAt)
+                .distinct()
+                .toList();
     }
 
     private List<RunHandle<String>> triggerMany(Workflow<String, String> workflow, int count) {

@@ -60,7 +60,8 @@ class BatchTriggerTest extends EngineTest {
     @Test
     @Proves("TRIG-6")
     void every_item_may_have_its_own_options() {
-        var runs = steadwork.workflow(PAY)
+        var runs = steadwork
+                .workflow(PAY)
                 .triggerAll(List.of(
                         Trigger.of("a").priority(5).tag("customer", "1"),
                         Trigger.of("b").delay(Duration.ofHours(1)).queue("slow"),
@@ -77,7 +78,8 @@ class BatchTriggerTest extends EngineTest {
     @Test
     @Proves("TRIG-6")
     void an_empty_batch_is_nothing() {
-        assertThat(steadwork.workflow(PAY).triggerAll(List.<Trigger<String>>of())).isEmpty();
+        assertThat(steadwork.workflow(PAY).triggerAll(List.<Trigger<String>>of()))
+                .isEmpty();
         assertThat(steadwork.runs().count()).isZero();
     }
 
@@ -86,7 +88,8 @@ class BatchTriggerTest extends EngineTest {
     void an_item_whose_key_is_taken_returns_the_existing_run() {
         var existing = steadwork.workflow(PAY).idempotencyKey("order-b").trigger("b");
 
-        var runs = steadwork.workflow(PAY)
+        var runs = steadwork
+                .workflow(PAY)
                 .triggerAll(List.of(Trigger.of("a"), Trigger.of("b").idempotencyKey("order-b")));
 
         assertThat(runs).extracting(RunHandle::alreadyExisted).containsExactly(false, true);
@@ -96,8 +99,10 @@ class BatchTriggerTest extends EngineTest {
     @Test
     @Proves({"TRIG-6", "TRIG-3"})
     void two_items_with_one_key_are_one_run() {
-        var runs = steadwork.workflow(PAY)
-                .triggerAll(List.of(Trigger.of("a").idempotencyKey("k"), Trigger.of("b").idempotencyKey("k")));
+        var runs = steadwork
+                .workflow(PAY)
+                .triggerAll(List.of(
+                        Trigger.of("a").idempotencyKey("k"), Trigger.of("b").idempotencyKey("k")));
 
         assertThat(runs).extracting(RunHandle::alreadyExisted).containsExactly(false, true);
         assertThat(runs.get(1).id()).isEqualTo(runs.get(0).id());
@@ -111,7 +116,8 @@ class BatchTriggerTest extends EngineTest {
 
         assertRefused(
                 CONFLICT,
-                () -> steadwork.workflow(PAY)
+                () -> steadwork
+                        .workflow(PAY)
                         .triggerAll(List.of(
                                 Trigger.of("a"),
                                 Trigger.of("b").idempotencyKey("free"),
@@ -130,7 +136,8 @@ class BatchTriggerTest extends EngineTest {
     void an_item_whose_check_fails_refuses_the_batch_and_is_named() {
         assertRefused(
                 PRECONDITION_FAILED,
-                () -> steadwork.workflow(PAY)
+                () -> steadwork
+                        .workflow(PAY)
                         .triggerAll(List.of(Trigger.of("a"), Trigger.of("b").check(REQUIRE_ONLINE))),
                 "Item 1",
                 "No worker");
@@ -156,9 +163,7 @@ class BatchTriggerTest extends EngineTest {
         var small = open(settings -> settings.payloadLimits(10, 20));
 
         assertRefused(
-                PAYLOAD_TOO_LARGE,
-                () -> small.workflow(PAY).triggerAll(List.of("a", "b", "c".repeat(30))),
-                "item 2");
+                PAYLOAD_TOO_LARGE, () -> small.workflow(PAY).triggerAll(List.of("a", "b", "c".repeat(30))), "item 2");
 
         assertThat(steadwork.runs().count()).isZero();
     }
@@ -197,7 +202,10 @@ class BatchTriggerTest extends EngineTest {
         });
 
         for (int i = 0; i < 20; i++) {
-            steadwork.workflow(PAY).triggerAll(IntStream.range(0, 100).mapToObj(n -> "order " + n).toList());
+            steadwork
+                    .workflow(PAY)
+                    .triggerAll(
+                            IntStream.range(0, 100).mapToObj(n -> "order " + n).toList());
         }
         done.set(true);
         observer.join();

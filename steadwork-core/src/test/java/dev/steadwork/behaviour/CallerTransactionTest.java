@@ -137,8 +137,7 @@ class CallerTransactionTest extends EngineTest {
         execute("INSERT INTO orders VALUES ('o-1')");
 
         assertRefused(
-                PAYLOAD_TOO_LARGE,
-                () -> small.workflow(SHIP).in(connection).trigger("o".repeat(30)));
+                PAYLOAD_TOO_LARGE, () -> small.workflow(SHIP).in(connection).trigger("o".repeat(30)));
 
         connection.commit();
         assertThat(orders()).isEqualTo(1);

@@ -88,9 +88,9 @@ class ClaimFilterTest extends EngineTest {
                 .start();
 
         assertThatThrownBy(() -> unhandled.await(PATIENCE))
-                .isInstanceOfSatisfying(RunFailedException.class, failure -> assertThat(
-                                failure.error().type())
-                        .isEqualTo(RunError.NO_HANDLER_REGISTERED))
+                .isInstanceOfSatisfying(
+                        RunFailedException.class,
+                        failure -> assertThat(failure.error().type()).isEqualTo(RunError.NO_HANDLER_REGISTERED))
                 .hasMessageContaining("billing.refund");
         assertThat(unhandled.status()).isEqualTo(FAILED);
         assertThat(unhandled.info().attempt()).isEqualTo(1);
@@ -145,7 +145,11 @@ class ClaimFilterTest extends EngineTest {
         var ignored = Arrays.stream(others).map(name -> trigger(shared(name))).toList();
         var run = trigger(served);
 
-        steadwork.worker().typePrefix(prefix).handle(served, (ctx, input) -> "served").start();
+        steadwork
+                .worker()
+                .typePrefix(prefix)
+                .handle(served, (ctx, input) -> "served")
+                .start();
 
         assertThat(run.await(PATIENCE)).isEqualTo("served");
         assertThat(ignored).extracting(RunHandle::status).containsOnly(PENDING);

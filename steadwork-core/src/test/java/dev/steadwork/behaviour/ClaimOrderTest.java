@@ -125,7 +125,11 @@ class ClaimOrderTest extends EngineTest {
     }
 
     private void oneAfterTheOther() {
-        steadwork.worker().concurrency(1).handle(WORK, (ctx, name) -> note(name)).start();
+        steadwork
+                .worker()
+                .concurrency(1)
+                .handle(WORK, (ctx, name) -> note(name))
+                .start();
     }
 
     private String note(String name) {

@@ -35,10 +35,12 @@ class ConcurrencyTest extends EngineTest {
         steadwork
                 .worker()
                 .concurrency(10)
-                .handle(WORK, (ctx, input) -> gauge.around(() -> {
-                    ctx.run("work", () -> TimeUnit.MILLISECONDS.sleep(50));
-                    return input;
-                }))
+                .handle(
+                        WORK,
+                        (ctx, input) -> gauge.around(() -> {
+                            ctx.run("work", () -> TimeUnit.MILLISECONDS.sleep(50));
+                            return input;
+                        }))
                 .start();
 
         triggerMany(WORK, 100).forEach(run -> run.await(PATIENCE));
@@ -73,11 +75,13 @@ class ConcurrencyTest extends EngineTest {
                 .concurrency(6)
                 .concurrency(HEAVY, 2)
                 .handle(WORK, (ctx, input) -> input)
-                .handle(HEAVY, (ctx, input) -> gauge.around(() -> {
-                    bothTaken.countDown();
-                    release.await();
-                    return input;
-                }))
+                .handle(
+                        HEAVY,
+                        (ctx, input) -> gauge.around(() -> {
+                            bothTaken.countDown();
+                            release.await();
+                            return input;
+                        }))
                 .start();
         var heavy = triggerMany(HEAVY, 10);
         bothTaken.await();
@@ -143,7 +147,8 @@ class ConcurrencyTest extends EngineTest {
                     .worker()
                     .concurrency(7)
                     .handle(WORK, (ctx, input) -> {
-                        entries.computeIfAbsent(ctx.runId(), id -> new AtomicInteger()).incrementAndGet();
+                        entries.computeIfAbsent(ctx.runId(), id -> new AtomicInteger())
+                                .incrementAndGet();
                         return alone(ctx, executing, overlapping, () -> {
                             ctx.run("once", () -> {});
                             ctx.sleep("and again", Duration.ofMillis(1));
@@ -160,8 +165,8 @@ class ConcurrencyTest extends EngineTest {
         assertThat(runs).allMatch(run -> run.info().lease().epoch() == 2);
     }
 
-    private static String alone(
-            WorkflowContext ctx, Set<RunId> executing, Set<RunId> overlapping, Gauge.Work work) throws Exception {
+    private static String alone(WorkflowContext ctx, Set<RunId> executing, Set<RunId> overlapping, Gauge.Work work)
+            throws Exception {
         if (!executing.add(ctx.runId())) {
             overlapping.add(ctx.runId());
         }

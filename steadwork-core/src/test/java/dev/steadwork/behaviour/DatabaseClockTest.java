@@ -55,6 +55,25 @@ class DatabaseClockTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"1 hour", "-1 hour"})
+    @Proves("LEASE-5")
+    void a_claim_ends_by_the_clock_of_the_database(String skew) throws SQLException {
+        skewDatabaseClock(skew);
+        var report = new Report();
+        var script = new Script(report::add);
+        try (var steadwork = Steadwork.open(url)) {
+            steadwork.worker().handle(SCRIPT, script).start();
+            var from = databaseNow();
+
+            var run = steadwork.workflow(SCRIPT).trigger(List.of("hold ship"));
+            report.awaitLine("started ship " + run.id());
+
+            assertThat(run.info().times().due()).isBetween(from.plusSeconds(30), databaseNow().plusSeconds(30));
+            script.go();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1 hour", "-1 hour"})
     @Proves({"LEASE-5", "LEASE-2", "LEASE-6"})
     void leases_hold_while_their_worker_is_alive_and_end_when_it_is_not(String skew) throws SQLException {
         skewDatabaseClock(skew);

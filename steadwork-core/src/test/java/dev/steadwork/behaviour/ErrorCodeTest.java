@@ -55,9 +55,7 @@ class ErrorCodeTest {
 
     @ParameterizedTest
     @Proves("STORE-3")
-    @CsvSource(
-            textBlock =
-                    """
+    @CsvSource(textBlock = """
             NotFound,                 NOT_FOUND,           false, 404, NOT_FOUND,           4
             Conflict,                 CONFLICT,            false, 409, ALREADY_EXISTS,      5
             InvalidArgument,          INVALID_ARGUMENT,    false, 400, INVALID_ARGUMENT,    2

@@ -89,7 +89,8 @@ class IdempotencyTest extends EngineTest {
     @Proves("TRIG-3")
     void a_key_while_active_is_free_again_when_its_run_has_failed_or_was_cancelled() {
         var failed = failedWith("order-1", WHILE_ACTIVE);
-        var cancelled = steadwork.workflow(SHIP)
+        var cancelled = steadwork
+                .workflow(SHIP)
                 .idempotencyKey("order-2")
                 .keyPolicy(WHILE_ACTIVE)
                 .trigger("x");
@@ -127,7 +128,8 @@ class IdempotencyTest extends EngineTest {
     @Test
     @Proves("TRIG-3")
     void sleeping_and_paused_runs_are_active() {
-        var sleeping = steadwork.workflow(PAY)
+        var sleeping = steadwork
+                .workflow(PAY)
                 .idempotencyKey("sleeps")
                 .keyPolicy(WHILE_ACTIVE)
                 .delay(Duration.ofHours(1))
@@ -145,7 +147,8 @@ class IdempotencyTest extends EngineTest {
         var reusable = PAY.keyPolicy(WHILE_ACTIVE);
 
         var byDefinition = steadwork.workflow(reusable).idempotencyKey("a").trigger("x");
-        var byTrigger = steadwork.workflow(reusable)
+        var byTrigger = steadwork
+                .workflow(reusable)
                 .idempotencyKey("b")
                 .keyPolicy(FOREVER)
                 .trigger("x");
@@ -199,12 +202,15 @@ class IdempotencyTest extends EngineTest {
     @Test
     @Proves("TRIG-3")
     void keys_differ_by_every_character() {
-        var keys = List.of("k", "K", "k ", "k%", "k_", "k'", "k\\", "\u00e9", "e\u0301", "\ud83d\ude00", "k".repeat(255));
+        var keys =
+                List.of("k", "K", "k ", "k%", "k_", "k'", "k\\", "\u00e9", "e\u0301", "\ud83d\ude00", "k".repeat(255));
 
         var ids = keys.stream().map(key -> pay(key, FOREVER).id()).toList();
 
         assertThat(ids).doesNotHaveDuplicates();
-        assertThat(keys).allSatisfy(key -> assertThat(pay(key, FOREVER).alreadyExisted()).isTrue());
+        assertThat(keys)
+                .allSatisfy(
+                        key -> assertThat(pay(key, FOREVER).alreadyExisted()).isTrue());
     }
 
     @Test

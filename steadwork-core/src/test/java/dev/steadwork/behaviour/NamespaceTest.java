@@ -71,8 +71,7 @@ class NamespaceTest extends EngineTest {
     void a_type_registered_in_one_namespace_is_unknown_in_another() {
         acme.register(PAY);
 
-        assertRefused(
-                PRECONDITION_FAILED, () -> globex.workflow(PAY).trigger("x"), "shop.pay", "namespace globex");
+        assertRefused(PRECONDITION_FAILED, () -> globex.workflow(PAY).trigger("x"), "shop.pay", "namespace globex");
     }
 
     @Test

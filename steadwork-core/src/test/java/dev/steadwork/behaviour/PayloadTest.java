@@ -141,7 +141,8 @@ class PayloadTest extends EngineTest {
         assertThat(refusal.size()).isEqualTo(LIMIT + 1);
         assertThat(refusal.limit()).isEqualTo(LIMIT);
         assertThat(refusal)
-                .hasMessageContainingAll("Input of workflow echo", "201 bytes", "200 bytes", "external storage", "reference");
+                .hasMessageContainingAll(
+                        "Input of workflow echo", "201 bytes", "200 bytes", "external storage", "reference");
         assertThat(engine.runs().count()).isEqualTo(1);
     }
 

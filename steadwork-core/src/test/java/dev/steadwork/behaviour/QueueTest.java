@@ -55,7 +55,11 @@ class QueueTest extends EngineTest {
         assertThat(common.await(PATIENCE)).isEqualTo("common worker");
         assertThat(vip.status()).isEqualTo(PENDING);
 
-        steadwork.worker().queue("vip").handle(PAY, (ctx, order) -> "vip worker").start();
+        steadwork
+                .worker()
+                .queue("vip")
+                .handle(PAY, (ctx, order) -> "vip worker")
+                .start();
         assertThat(vip.await(PATIENCE)).isEqualTo("vip worker");
     }
 

@@ -82,9 +82,16 @@ class RunListTest extends EngineTest {
     @Test
     @Proves("DATA-3")
     void runs_are_found_by_all_of_the_tags_given() {
-        var both = steadwork.workflow(PAY).tag("customer", "42").tag("region", "eu").trigger("x");
+        var both = steadwork
+                .workflow(PAY)
+                .tag("customer", "42")
+                .tag("region", "eu")
+                .trigger("x");
         var one = steadwork.workflow(PAY).tag("customer", "42").trigger("x");
-        var odd = steadwork.workflow(PAY).tag("say \"hi\"", "it's {a: 'b'} \\ 50%").trigger("x");
+        var odd = steadwork
+                .workflow(PAY)
+                .tag("say \"hi\"", "it's {a: 'b'} \\ 50%")
+                .trigger("x");
         steadwork.workflow(PAY).trigger("x");
 
         assertFinds(steadwork.runs().tag("customer", "42"), one, both);
@@ -114,7 +121,8 @@ class RunListTest extends EngineTest {
 
         assertFinds(steadwork.runs().createdAfter(middle), third, second);
         assertFinds(steadwork.runs().createdBefore(middle), first);
-        assertFinds(steadwork.runs().createdAfter(middle).createdBefore(third.info().createdAt()), second);
+        assertFinds(
+                steadwork.runs().createdAfter(middle).createdBefore(third.info().createdAt()), second);
         assertFinds(steadwork.runs().createdAfter(Instant.now().plus(Duration.ofDays(2))));
         assertFinds(steadwork.runs().createdBefore(Instant.EPOCH));
     }
@@ -184,9 +192,7 @@ class RunListTest extends EngineTest {
     @Proves("DATA-3")
     void pages_follow_each_other_to_the_end() {
         var ids = new ArrayList<RunId>();
-        steadwork.workflow(PAY)
-                .triggerAll(Collections.nCopies(25, "x"))
-                .forEach(run -> ids.add(0, run.id()));
+        steadwork.workflow(PAY).triggerAll(Collections.nCopies(25, "x")).forEach(run -> ids.add(0, run.id()));
 
         var first = steadwork.runs().page(10);
         var second = first.next();

@@ -128,7 +128,11 @@ class TriggerCheckTest extends EngineTest {
     @Proves("TRIG-4")
     void a_worker_that_claims_by_prefix_counts_as_online_for_what_it_handles() {
         var invoice = Workflow.define("billing.invoice", String.class, String.class);
-        steadwork.worker().typePrefix("billing.").handle(invoice, (ctx, name) -> name).start();
+        steadwork
+                .worker()
+                .typePrefix("billing.")
+                .handle(invoice, (ctx, name) -> name)
+                .start();
 
         var run = steadwork.workflow(invoice).check(REQUIRE_ONLINE).trigger("Ada");
 

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 class TriggerTest extends EngineTest {
     private static final Workflow<String, String> GREET = Workflow.define("greet", String.class, String.class);
     private static final Duration HOUR = Duration.ofHours(1);
-    private static final RetryPolicy PATIENT = new RetryPolicy(
-            7, Duration.ofMillis(30), 3.0, Duration.ofMinutes(2), 0.25, Set.of("java.io.IOException"));
+    private static final RetryPolicy PATIENT =
+            new RetryPolicy(7, Duration.ofMillis(30), 3.0, Duration.ofMinutes(2), 0.25, Set.of("java.io.IOException"));
 
     @BeforeEach
     void register() {
@@ -151,7 +151,8 @@ class TriggerTest extends EngineTest {
     @Test
     @Proves("TRIG-8")
     void of_a_delay_and_a_start_time_the_one_said_last_counts() {
-        var delayed = steadwork.workflow(GREET).startAt(Instant.now().plus(HOUR)).delay(Duration.ZERO);
+        var delayed =
+                steadwork.workflow(GREET).startAt(Instant.now().plus(HOUR)).delay(Duration.ZERO);
         var timed = steadwork.workflow(GREET).delay(HOUR).startAt(Instant.now().minus(HOUR));
 
         assertThat(delayed.trigger("Ada").status()).isEqualTo(PENDING);
@@ -161,7 +162,8 @@ class TriggerTest extends EngineTest {
     @Test
     @Proves({"RUN-1", "TRIG-8"})
     void every_option_is_kept_with_the_run() {
-        var info = steadwork.workflow(GREET)
+        var info = steadwork
+                .workflow(GREET)
                 .priority(-3)
                 .tag("customer", "42")
                 .tag("note", "")
@@ -233,8 +235,10 @@ class TriggerTest extends EngineTest {
     @Test
     @Proves({"TRIG-1", "TRIG-5"})
     void a_run_triggered_by_name_alone_has_the_registered_defaults() {
-        steadwork.register(
-                GREET.onQueue("lobby").retry(PATIENT).keyPolicy(KeyPolicy.WHILE_ACTIVE).timeout(HOUR));
+        steadwork.register(GREET.onQueue("lobby")
+                .retry(PATIENT)
+                .keyPolicy(KeyPolicy.WHILE_ACTIVE)
+                .timeout(HOUR));
 
         var run = steadwork.workflow("greet").idempotencyKey("k").trigger("Ada");
 

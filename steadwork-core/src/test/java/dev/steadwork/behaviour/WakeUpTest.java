@@ -3,7 +3,6 @@ package dev.steadwork.behaviour;
 import static dev.steadwork.testing.TestDatabase.POSTGRES;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
-
 import static org.awaitility.Awaitility.await;
 
 import dev.steadwork.RunHandle;
@@ -133,7 +132,10 @@ class WakeUpTest extends EngineTest {
     @Proves("CLAIM-7")
     void a_slot_that_becomes_free_is_filled_at_once() {
         var engine = rarelyPolling();
-        engine.worker().concurrency(1).handle(GREET, (ctx, name) -> "Hello " + name).start();
+        engine.worker()
+                .concurrency(1)
+                .handle(GREET, (ctx, name) -> "Hello " + name)
+                .start();
 
         var runs = engine.workflow(GREET).triggerAll(Collections.nCopies(20, "Ada"));
 

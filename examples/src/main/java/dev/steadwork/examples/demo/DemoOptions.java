@@ -21,8 +21,9 @@ record DemoOptions(@Nullable Path database, int orders, boolean keep, boolean he
             middle of a step, lets a second one finish, and counts what was lost or repeated.
 
               --orders N   how many orders, 1 to 500 (default 8)
-              --db FILE    keep everything in this SQLite file; orders that an earlier demo
-                           left unfinished there are finished first (default: a temporary file)
+              --db FILE    keep everything in this SQLite file; if an earlier demo left orders
+                           unfinished there, finish them and place no new ones (default:
+                           a temporary file)
               --keep       do not delete the temporary file
               --help       show this text
 

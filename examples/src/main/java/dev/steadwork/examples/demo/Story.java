@@ -28,6 +28,7 @@ final class Story implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration WELL_BEGUN = Duration.ofMillis(300);
     private static final int NAMED_AT_MOST = 4;
+    private static final int MAX_WORKERS = 20;
 
     private final Steadwork steadwork;
     private final DemoFiles files;
@@ -37,6 +38,7 @@ final class Story implements AutoCloseable {
     private final Board board;
     private final long startNanos = System.nanoTime();
     private List<RunId> orders = List.of();
+    private int started;
     private @Nullable WorkerProcess worker;
 
     /** The demo cannot go on; the message says why. */
@@ -76,11 +78,11 @@ final class Story implements AutoCloseable {
         orders = place(newOrders);
         view.say(Look.BOLD, "%s accepted and kept in %s".formatted(count(newOrders), files.database()));
 
-        start("A");
+        start();
         watchUntil(() -> board.isAnyIn("ship", WELL_BEGUN));
         var kill = kill();
 
-        start("B");
+        start();
         watchUntil(() -> resumed(kill).isPresent() || allEnded());
         var takeOver = resumed(kill).map(first -> sayTakeOver(kill, first)).orElse(null);
 
@@ -93,7 +95,7 @@ final class Story implements AutoCloseable {
                 Look.YELLOW,
                 "%s left unfinished in %s by an earlier demo: finishing what is left, no new ones are placed."
                         .formatted(count(orders.size()), files.database()));
-        start("A");
+        start();
         watchUntil(this::allEnded);
         return new Outcome(board.tally(), null);
     }
@@ -111,7 +113,8 @@ final class Story implements AutoCloseable {
         return placed;
     }
 
-    private void start(String name) {
+    private void start() {
+        var name = String.valueOf((char) ('A' + started++));
         worker = WorkerProcess.start(name, files, Math.max(1, (orders.size() + 1) / 2));
         say(Look.CYAN, "worker %s starts, pid %d".formatted(name, worker.pid()));
     }
@@ -180,11 +183,17 @@ final class Story implements AutoCloseable {
     }
 
     private void checkWorker() {
-        if (!worker().isAlive() && !ctrlC.isPressed()) {
-            pause(); // Ctrl-C reaches the worker too, and it may have been quicker
-            throw new Broken("worker %s has ended by itself, which it should not:%n%s"
-                    .formatted(worker().name(), workerOutput()));
+        var watched = worker();
+        if (watched.isAlive()) {
+            return;
         }
+        pause(); // Ctrl-C reaches the worker too, and it may have been quicker
+        if (!watched.wasKilled() || started > MAX_WORKERS) {
+            throw new Broken("worker %s has ended by itself, which it should not:%n%s"
+                    .formatted(watched.name(), workerOutput()));
+        }
+        say(Look.RED, "worker %s, pid %d, was killed by somebody else".formatted(watched.name(), watched.pid()));
+        start();
     }
 
     private void pause() {

@@ -10,6 +10,9 @@ import java.util.concurrent.TimeUnit;
 
 /** A worker in a JVM of its own, which can really be killed. */
 final class WorkerProcess implements AutoCloseable {
+    /** The exit code of a process that a signal ended is this plus the number of the signal. */
+    private static final int SIGNALLED = 128;
+
     private final String name;
     private final Process process;
 
@@ -51,6 +54,11 @@ final class WorkerProcess implements AutoCloseable {
 
     boolean isAlive() {
         return process.isAlive();
+    }
+
+    /** Whether it was ended by a signal, as opposed to by itself. */
+    boolean wasKilled() {
+        return !isAlive() && process.exitValue() > SIGNALLED;
     }
 
     /** What {@code kill -9} does: the process has no chance to say anything. Returns when it is gone. */

@@ -166,6 +166,16 @@ class PlansTest extends PostgresFixture {
                 SELECT shard, run_id, 'charge', 1, 1, 'FUNCTION', 'COMPLETED', 1
                   FROM steadwork.run
                  LIMIT 100000
+                    ON CONFLICT DO NOTHING
+                """);
+        execute(
+                """
+                INSERT INTO steadwork.step_attempt
+                    (shard, run_id, name, occurrence, attempt, position, kind, error, started_at, finished_at)
+                SELECT shard, run_id, 'ship', 1, 1, 2, 'FUNCTION', '{}', now(), now()
+                  FROM steadwork.run
+                 LIMIT 100000
+                    ON CONFLICT DO NOTHING
                 """);
     }
 
