@@ -154,7 +154,8 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         }
         var promotion = store.promote(new PromoteRequest(namespace, queues, keeper.executing(), PROMOTE_BATCH));
         var untilNext = promotion.untilNext();
-        if (untilNext != null && untilNext.compareTo(pollInterval.multipliedBy(2)) < 0) { // later than the next look anyway
+        // One that is due long after the next look may be centuries away.
+        if (untilNext != null && untilNext.compareTo(pollInterval.multipliedBy(2)) < 0) {
             timersDueBy(System.nanoTime() + untilNext.toNanos());
         }
     }

@@ -59,7 +59,7 @@ public final class Results implements Signals.Listener, AutoCloseable {
         return end;
     }
 
-    /** Tells an end to those who wait for the run now. Asked for before the end is stored: who comes later may wait for the next. */
+    /** Tells an end to those who wait for the run now, before the end is stored: who comes later may wait for the next one. */
     public Consumer<RunEnd> waitingFor(RunId run) {
         var waiting = awaited.get(run);
         return end -> tell(waiting, end);
@@ -122,7 +122,7 @@ public final class Results implements Signals.Listener, AutoCloseable {
         }
     }
 
-    /** The runs that a hint named, with who waits for them; after a poll interval without hints, all that are waited for. */
+    /** Who waits for the runs that a hint named; after a poll interval without hints, all who wait. */
     private Map<RunId, CompletableFuture<RunEnd>> nextToLookAt() throws InterruptedException {
         lock.lock();
         try {

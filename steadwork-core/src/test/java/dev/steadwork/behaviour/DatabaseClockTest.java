@@ -67,7 +67,8 @@ class DatabaseClockTest {
             var run = steadwork.workflow(SCRIPT).trigger(List.of("hold ship"));
             report.awaitLine("started ship " + run.id());
 
-            assertThat(run.info().times().due()).isBetween(from.plusSeconds(30), databaseNow().plusSeconds(30));
+            assertThat(run.info().times().due())
+                    .isBetween(from.plusSeconds(30), databaseNow().plusSeconds(30));
             script.go();
         }
     }

@@ -118,7 +118,9 @@ class LeaseTest extends FaultTest {
 
                 var end = Instant.now().plus(lease.plusSeconds(1));
                 await().atMost(PATIENCE)
-                        .until(() -> runs.stream().allMatch(run -> leaseEnd(steadwork.run(run.id())).isAfter(end)));
+                        .until(() -> runs.stream()
+                                .allMatch(
+                                        run -> leaseEnd(steadwork.run(run.id())).isAfter(end)));
 
                 assertThat(counting.transactions() - before).isLessThan(25);
                 script.go();

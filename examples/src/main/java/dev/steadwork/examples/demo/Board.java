@@ -112,13 +112,14 @@ final class Board {
                 .toList();
     }
 
-    /** Whether a step of this name has been executing for at least this long. */
-    boolean isAnyIn(String step, Duration atLeast) {
+    /** Whether this process has been executing a step of this name for at least this long. */
+    boolean isExecuting(String step, long pid, Duration atLeast) {
         var begun = Instant.now().minus(atLeast);
         return lastEntries.values().stream()
                 .map(byStep -> byStep.get(step))
                 .anyMatch(last -> last != null
                         && last.event() == Event.STARTED
+                        && last.pid() == pid
                         && last.at().isBefore(begun));
     }
 

@@ -79,7 +79,7 @@ final class Story implements AutoCloseable {
         view.say(Look.BOLD, "%s accepted and kept in %s".formatted(count(newOrders), files.database()));
 
         start();
-        watchUntil(() -> board.isAnyIn("ship", WELL_BEGUN));
+        watchUntil(() -> board.isExecuting("ship", worker().pid(), WELL_BEGUN));
         var kill = kill();
 
         start();
@@ -252,7 +252,7 @@ final class Story implements AutoCloseable {
         return more > 0 ? "%s and %d more".formatted(named, more) : named;
     }
 
-    /** Ends the worker process at once; it has nothing left to do, or nobody waits for it any more. */
+    /** Ends the worker process, which has nothing left to do, or nobody to do it for. */
     @Override
     public void close() {
         if (worker != null) {
