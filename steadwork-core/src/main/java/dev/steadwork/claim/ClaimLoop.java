@@ -241,16 +241,6 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     void stop() {
         stopping = true;
         wakeup.wake();
-        boolean interrupted = false;
-        while (thread.isAlive() && thread != Thread.currentThread()) {
-            try {
-                thread.join();
-            } catch (InterruptedException kept) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Threads.join(thread);
     }
 }

@@ -117,6 +117,9 @@ final class LeaseKeeper implements Runnable, Signals.Listener {
         while (!stopping) {
             try {
                 wakeup.await(tick.toNanos());
+                if (stopping) {
+                    return;
+                }
                 stopOverdue();
                 beatIfDue();
             } catch (InterruptedException stopped) {
@@ -193,8 +196,10 @@ final class LeaseKeeper implements Runnable, Signals.Listener {
         }
     }
 
+    /** Beats no more; returns when the last heartbeat has ended. */
     void stop() {
         stopping = true;
-        thread.interrupt();
+        wakeup.wake();
+        Threads.join(thread);
     }
 }

@@ -94,9 +94,16 @@ public final class RunningWorker implements Worker {
                 executor,
                 (execution, share) -> keeper.hold(execution, share.lease()),
                 engine.pollInterval());
-        this.duties = new Duties(List.of(new Duty(
-                "deadlines", engine.pollInterval(), () -> store.expireDeadlines(engine.namespace(), deadLetters))));
+        this.duties = new Duties(List.of(
+                new Duty("deadlines", engine.pollInterval(), () -> expireDeadlines(engine.namespace(), deadLetters))));
         this.shutdownHook = new Thread(this::close, "steadwork-shutdown-" + registration.id());
+    }
+
+    private void expireDeadlines(String namespace, DeadLetterRuns deadLetters) {
+        int expired;
+        do {
+            expired = store.expireDeadlines(namespace, deadLetters);
+        } while (expired > 0 && !closing.get());
     }
 
     private static WorkerRegistration registration(String namespace, WorkerBuilder.Spec spec) {

@@ -23,4 +23,19 @@ public final class Threads {
         thread.setDaemon(true);
         return thread;
     }
+
+    /** Waits until the thread has ended; an interrupt is kept. Does not wait for itself. */
+    public static void join(Thread thread) {
+        boolean interrupted = false;
+        while (thread.isAlive() && thread != Thread.currentThread()) {
+            try {
+                thread.join();
+            } catch (InterruptedException kept) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
 }

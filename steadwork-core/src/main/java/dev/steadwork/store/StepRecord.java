@@ -38,7 +38,7 @@ public record StepRecord(
     public record Key(String name, int occurrence, int position) {
         private static final Pattern NUMBERED = Pattern.compile(".*#\\d+");
 
-        /** The name as people see it, unique in the run: {@code charge}, {@code charge#2}, or for {@code #7}: {@code #7#1}. */
+        /** The name as people see it, unique in a run: {@code charge}, {@code charge#2}, {@code #7#1} of {@code #7}. */
         public String label() {
             return occurrence == 1 && !NUMBERED.matcher(name).matches() ? name : name + "#" + occurrence;
         }

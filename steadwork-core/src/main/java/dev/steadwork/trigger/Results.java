@@ -59,7 +59,7 @@ public final class Results implements Signals.Listener, AutoCloseable {
         return end;
     }
 
-    /** Tells an end to those who wait for the run now, before the end is stored: who comes later may wait for the next one. */
+    /** Who waits for the run now, before its end is stored: whoever comes later may be waiting for its next end. */
     public Consumer<RunEnd> waitingFor(RunId run) {
         var waiting = awaited.get(run);
         return end -> tell(waiting, end);

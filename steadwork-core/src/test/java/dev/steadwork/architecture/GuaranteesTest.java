@@ -32,26 +32,26 @@ class GuaranteesTest {
     private static final Pattern TEST_CLASS = Pattern.compile("`(\\w+)`");
 
     /** By id, the test classes that the document names. */
-    private final Map<String, Set<String>> promised = promises();
+    private static final Map<String, Set<String>> PROMISED = promises();
 
     /** By id, the test classes that name it. */
-    private final Map<String, Set<String>> proved = proofs();
+    private static final Map<String, Set<String>> PROVED = proofs();
 
     @Test
     void every_promise_has_a_test() {
-        assertThat(proved.keySet()).containsAll(promised.keySet());
+        assertThat(PROVED.keySet()).containsAll(PROMISED.keySet());
     }
 
     @Test
     void every_id_that_a_test_names_is_a_promise() {
-        assertThat(promised.keySet()).containsAll(proved.keySet());
+        assertThat(PROMISED.keySet()).containsAll(PROVED.keySet());
     }
 
     @Test
     void the_tests_named_beside_a_promise_prove_it() {
-        assertThat(promised).isNotEmpty().allSatisfy((id, tests) -> {
+        assertThat(PROMISED).isNotEmpty().allSatisfy((id, tests) -> {
             assertThat(tests).as("tests named for " + id).isNotEmpty();
-            assertThat(proved.getOrDefault(id, Set.of())).as("tests of " + id).containsAll(tests);
+            assertThat(PROVED.getOrDefault(id, Set.of())).as("tests of " + id).containsAll(tests);
         });
     }
 

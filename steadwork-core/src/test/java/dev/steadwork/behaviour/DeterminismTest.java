@@ -102,7 +102,7 @@ class DeterminismTest extends EngineTest {
             try {
                 step(ctx, "refund");
             } catch (RuntimeException swallowed) {
-                step(ctx, "apologize");
+                executed.add("went on");
             }
         }));
 

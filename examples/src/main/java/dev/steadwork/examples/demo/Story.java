@@ -86,8 +86,7 @@ final class Story implements AutoCloseable {
         watchUntil(() -> resumed(kill).isPresent() || allEnded());
         var takeOver = resumed(kill).map(first -> sayTakeOver(kill, first)).orElse(null);
 
-        watchUntil(this::allEnded);
-        return new Outcome(board.tally(), takeOver);
+        return new Outcome(tallyAtTheEnd(), takeOver);
     }
 
     private Outcome finishWhatIsLeft() {
@@ -96,8 +95,13 @@ final class Story implements AutoCloseable {
                 "%s left unfinished in %s by an earlier demo: finishing what is left, no new ones are placed."
                         .formatted(count(orders.size()), files.database()));
         start();
+        return new Outcome(tallyAtTheEnd(), null);
+    }
+
+    private Tally tallyAtTheEnd() {
         watchUntil(this::allEnded);
-        return new Outcome(board.tally(), null);
+        board.look(); // the log is read before the database, so the last lines may still be unread
+        return board.tally();
     }
 
     private List<RunId> place(int newOrders) {

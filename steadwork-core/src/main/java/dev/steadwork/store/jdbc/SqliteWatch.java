@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Notices what other processes, and other connections of this one, commit to the file. Looks at the times of the files
- * every 50 ms, and asks the database only when they changed: an idle application costs nothing.
+ * every 50 ms, and asks the database only when they changed: an idle application costs nothing. The first change seen
+ * counts as one of others.
  */
 final class SqliteWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SqliteWatch.class);

@@ -118,7 +118,7 @@ class PostgresRaceTest extends PostgresFixture {
             return saved;
         });
 
-        assertThat(saved.get()).isGreaterThan(10);
+        assertThat(saved.get()).isPositive();
     }
 
     private static NewRun urgent(String queue) {
