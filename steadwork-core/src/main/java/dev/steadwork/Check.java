@@ -48,8 +48,9 @@ public final class Check {
                                 .formatted(what, (int) c, i));
             }
             if (isLoneSurrogate(value, i)) {
-                throw new InvalidArgument("%s contains half of a surrogate pair (U+%04X) at index %d, which is not text."
-                        .formatted(what, (int) c, i));
+                throw new InvalidArgument(
+                        "%s contains half of a surrogate pair (U+%04X) at index %d, which is not text."
+                                .formatted(what, (int) c, i));
             }
         }
         return value;
@@ -91,8 +92,7 @@ public final class Check {
     public static Instant time(String what, @Nullable Instant given) {
         var value = notNull(what, given);
         if (value.isBefore(EARLIEST) || value.isAfter(LATEST)) {
-            throw new InvalidArgument(
-                    "%s is %s; allowed is %s to %s.".formatted(what, value, EARLIEST, LATEST));
+            throw new InvalidArgument("%s is %s; allowed is %s to %s.".formatted(what, value, EARLIEST, LATEST));
         }
         return value;
     }
@@ -112,5 +112,4 @@ public final class Check {
         }
         return values;
     }
-
 }

@@ -12,7 +12,10 @@ import org.jspecify.annotations.Nullable;
  * @param stackTrace the stack trace, shortened, if there was an exception
  */
 public record RunError(
-        String type, @Nullable String message, @Nullable String step, @Nullable String stackTrace) {
+        String type,
+        @Nullable String message,
+        @Nullable String step,
+        @Nullable String stackTrace) {
 
     private static final Pattern LINE_BREAK = Pattern.compile("\\s*\\R\\s*");
 

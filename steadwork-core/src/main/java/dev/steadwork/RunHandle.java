@@ -33,7 +33,8 @@ public interface RunHandle<O> {
      * @throws RunFailedException if it failed
      * @throws RunCancelledException if it was cancelled
      */
-    @Nullable O result();
+    @Nullable
+    O result();
 
     /**
      * Waits for the run to end and returns its output.
@@ -42,7 +43,8 @@ public interface RunHandle<O> {
      * @throws RunFailedException if it failed
      * @throws RunCancelledException if it was cancelled
      */
-    @Nullable O await(Duration timeout);
+    @Nullable
+    O await(Duration timeout);
 
     /** The output as soon as the run has ended. Cancelling the future does not cancel the run. */
     CompletableFuture<O> future();

@@ -25,8 +25,9 @@ public record RunId(UUID uuid) implements Comparable<RunId> {
             // refused below, with our own words
         }
         var shown = text.length() > 40 ? text.substring(0, 40) + "..." : text;
-        throw new InvalidArgument("'%s' is not a run id; a run id is a UUID such as 0192f0c1-7b3e-7cc1-8f4e-2b1f6d0c9a3e."
-                .formatted(shown));
+        throw new InvalidArgument(
+                "'%s' is not a run id; a run id is a UUID such as 0192f0c1-7b3e-7cc1-8f4e-2b1f6d0c9a3e."
+                        .formatted(shown));
     }
 
     /** The slot (0 to 1023) that decides the run's shard. */

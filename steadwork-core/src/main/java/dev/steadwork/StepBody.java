@@ -5,5 +5,6 @@ import org.jspecify.annotations.Nullable;
 /** The code of a step with a result. */
 @FunctionalInterface
 public interface StepBody<T> {
-    @Nullable T run(StepContext step) throws Exception;
+    @Nullable
+    T run(StepContext step) throws Exception;
 }

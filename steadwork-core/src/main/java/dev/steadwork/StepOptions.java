@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
  * @param timeout how long one attempt may take; null means no limit
  * @param input a value to keep with the step for people to look at; null means none
  */
-public record StepOptions(RetryPolicy retry, @Nullable Duration timeout, @Nullable Object input) {
+public record StepOptions(
+        RetryPolicy retry,
+        @Nullable Duration timeout,
+        @Nullable Object input) {
     private static final StepOptions DEFAULTS = new StepOptions(RetryPolicy.defaults(), null, null);
 
     public StepOptions {

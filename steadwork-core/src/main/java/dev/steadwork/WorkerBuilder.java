@@ -85,8 +85,9 @@ public final class WorkerBuilder {
         Check.notNull("workflow", workflow);
         Check.notNull("handler of workflow " + workflow.name(), handler);
         if (handlers.putIfAbsent(workflow.name(), new Handling<>(workflow, handler)) != null) {
-            throw new Conflict("Workflow %s already has a handler in this worker; a worker has one handler per workflow."
-                    .formatted(workflow.name()));
+            throw new Conflict(
+                    "Workflow %s already has a handler in this worker; a worker has one handler per workflow."
+                            .formatted(workflow.name()));
         }
         return this;
     }
@@ -112,11 +113,13 @@ public final class WorkerBuilder {
     /** Registers the workflows and starts to claim. */
     public Worker start() {
         if (handlers.isEmpty()) {
-            throw new InvalidArgument("A worker needs at least one handler: worker().handle(WORKFLOW, handler).start().");
+            throw new InvalidArgument(
+                    "A worker needs at least one handler: worker().handle(WORKFLOW, handler).start().");
         }
         for (var limited : limits.keySet()) {
             if (!handlers.containsKey(limited)) {
-                throw new InvalidArgument("concurrency(%s, ...) names a workflow without a handler.".formatted(limited));
+                throw new InvalidArgument(
+                        "concurrency(%s, ...) names a workflow without a handler.".formatted(limited));
             }
         }
         if (!limits.isEmpty() && !typePrefixes.isEmpty()) {

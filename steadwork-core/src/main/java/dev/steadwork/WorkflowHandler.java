@@ -17,5 +17,6 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface WorkflowHandler<I, O> {
     /** Executes the run; the value returned is its output. An exception fails it or, outside steps, is tried again. */
-    @Nullable O run(WorkflowContext ctx, I input) throws Exception;
+    @Nullable
+    O run(WorkflowContext ctx, I input) throws Exception;
 }

@@ -33,7 +33,9 @@ class RetryPolicyTest {
 
     @Test
     void a_wait_grows_by_the_coefficient_up_to_the_maximum() {
-        assertThat(IntStream.rangeClosed(1, 8).mapToObj(failed -> exact.delayAfter(failed, FAILURE, RANDOM).toSeconds()))
+        assertThat(IntStream.rangeClosed(1, 8)
+                        .mapToObj(failed ->
+                                exact.delayAfter(failed, FAILURE, RANDOM).toSeconds()))
                 .containsExactly(1L, 2L, 4L, 8L, 16L, 32L, 60L, 60L);
     }
 
@@ -66,7 +68,8 @@ class RetryPolicyTest {
         assertThat(exact.allowsRetry(4, FAILURE)).isTrue();
         assertThat(exact.allowsRetry(5, FAILURE)).isFalse();
         assertThat(RetryPolicy.none().allowsRetry(1, FAILURE)).isFalse();
-        assertThat(RetryPolicy.forever().allowsRetry(Integer.MAX_VALUE, FAILURE)).isTrue();
+        assertThat(RetryPolicy.forever().allowsRetry(Integer.MAX_VALUE, FAILURE))
+                .isTrue();
     }
 
     @Test

@@ -234,7 +234,8 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     }
 
     private static Duration jittered(Duration interval) {
-        return Duration.ofNanos((long) (interval.toNanos() * ThreadLocalRandom.current().nextDouble(0.8, 1.2)));
+        return Duration.ofNanos(
+                (long) (interval.toNanos() * ThreadLocalRandom.current().nextDouble(0.8, 1.2)));
     }
 
     /** Claims nothing more; returns when the loop has ended. */

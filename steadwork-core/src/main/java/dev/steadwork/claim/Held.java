@@ -23,7 +23,8 @@ final class Held {
 
     /** Whether its lease wants a heartbeat before the next tick of the keeper. */
     boolean isDue(Duration tick) {
-        return System.nanoTime() - renewedAtNanos >= lease.heartbeat().minus(tick).toNanos();
+        return System.nanoTime() - renewedAtNanos
+                >= lease.heartbeat().minus(tick).toNanos();
     }
 
     void renewed(long atNanos) {
@@ -33,7 +34,11 @@ final class Held {
     Heartbeat.Held forHeartbeat() {
         var step = execution.runningStep();
         return new Heartbeat.Held(
-                execution.id(), execution.epoch(), lease.duration(), step == null ? null : step.name(), runningFor(step));
+                execution.id(),
+                execution.epoch(),
+                lease.duration(),
+                step == null ? null : step.name(),
+                runningFor(step));
     }
 
     private static @Nullable Duration runningFor(Execution.@Nullable RunningStep step) {

@@ -208,7 +208,8 @@ public final class RunningWorker implements Worker {
             keeper.beat();
             store.deregisterWorker(registration.namespace(), id());
         } catch (SteadworkException unavailable) {
-            log.warn("Worker {} could not be deregistered; it counts as stale soon: {}", id(), unavailable.getMessage());
+            log.warn(
+                    "Worker {} could not be deregistered; it counts as stale soon: {}", id(), unavailable.getMessage());
         }
         if (loopSignals != null && keeperSignals != null) {
             loopSignals.close();

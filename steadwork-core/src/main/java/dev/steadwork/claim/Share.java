@@ -1,7 +1,7 @@
 package dev.steadwork.claim;
 
-import dev.steadwork.Workflow;
 import dev.steadwork.WorkerBuilder;
+import dev.steadwork.Workflow;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,7 +13,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param limitedType the type whose limit bounds this claim; null if none does
  */
-record Share(List<String> types, List<String> typePrefixes, Workflow.Lease lease, @Nullable String limitedType) {
+record Share(
+        List<String> types,
+        List<String> typePrefixes,
+        Workflow.Lease lease,
+        @Nullable String limitedType) {
 
     static List<Share> of(WorkerBuilder.Spec spec, Workflow.Lease defaultLease) {
         if (!spec.typePrefixes().isEmpty()) {

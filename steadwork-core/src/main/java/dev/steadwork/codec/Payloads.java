@@ -21,8 +21,9 @@ public record Payloads(Codec codec, int warnBytes, int maxBytes) {
     public Payloads {
         Check.notNull("codec", codec);
         if (warnBytes < 1 || maxBytes < warnBytes) {
-            throw new InvalidArgument("payloadLimits(%d, %d): the limits must be at least 1, and the warning not over the maximum."
-                    .formatted(warnBytes, maxBytes));
+            throw new InvalidArgument(
+                    "payloadLimits(%d, %d): the limits must be at least 1, and the warning not over the maximum."
+                            .formatted(warnBytes, maxBytes));
         }
     }
 

@@ -18,7 +18,9 @@ final class Errors {
     private Errors() {}
 
     static RunError of(Throwable failure, @Nullable String step) {
-        var type = failure instanceof StepTimeout ? RunError.STEP_TIMEOUT : failure.getClass().getName();
+        var type = failure instanceof StepTimeout
+                ? RunError.STEP_TIMEOUT
+                : failure.getClass().getName();
         return new RunError(type, shortened(message(failure), MAX_MESSAGE), step, stackTrace(failure));
     }
 

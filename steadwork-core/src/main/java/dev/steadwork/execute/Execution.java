@@ -81,7 +81,10 @@ public final class Execution implements Runnable {
         try {
             outcome = outcome();
         } catch (Throwable fault) {
-            log.error("Run {}: nothing is recorded because of a fault; it goes on when its lease has expired.", id(), fault);
+            log.error(
+                    "Run {}: nothing is recorded because of a fault; it goes on when its lease has expired.",
+                    id(),
+                    fault);
         } finally {
             leave();
         }
@@ -281,7 +284,8 @@ public final class Execution implements Runnable {
                 store(outcome);
             }
         } catch (RuntimeException | Error failure) {
-            log.error("Run {}: how it ended could not be stored; it goes on when its lease has expired.", id(), failure);
+            log.error(
+                    "Run {}: how it ended could not be stored; it goes on when its lease has expired.", id(), failure);
         } finally {
             executor.settled(this, outcome);
         }

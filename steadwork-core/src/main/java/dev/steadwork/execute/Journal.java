@@ -30,14 +30,21 @@ final class Journal {
                     ("Run %s: durable call %d was %s '%s' when it was recorded and is %s '%s' now. The handler's code changed, or its path "
                                     + "depends on something outside steps (time, random numbers, shared state). Restore the old "
                                     + "path for this run and retry it.")
-                            .formatted(run, position, recorded.kind(), recorded.key().name(), kind, name));
+                            .formatted(
+                                    run,
+                                    position,
+                                    recorded.kind(),
+                                    recorded.key().name(),
+                                    kind,
+                                    name));
         }
         int occurrence = uses.merge(name, 1, Integer::sum);
         return new StepRecord.Key(name, occurrence, position);
     }
 
     /** What was recorded of this call, if anything. */
-    @Nullable StepRecord recorded(StepRecord.Key key) {
+    @Nullable
+    StepRecord recorded(StepRecord.Key key) {
         return byPosition.get(key.position());
     }
 }

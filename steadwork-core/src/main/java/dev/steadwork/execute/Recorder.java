@@ -74,6 +74,7 @@ final class Recorder {
     }
 
     private static Duration jittered(Duration wait) {
-        return Duration.ofMillis((long) (wait.toMillis() * ThreadLocalRandom.current().nextDouble(0.5, 1.0)));
+        return Duration.ofMillis(
+                (long) (wait.toMillis() * ThreadLocalRandom.current().nextDouble(0.5, 1.0)));
     }
 }

@@ -166,8 +166,7 @@ final class RunContext implements WorkflowContext {
             suspend(new Write.Park(
                     run.id(), run.epoch(), Write.Wake.after(delay), null, failed, run.attempt(), failed.error()));
         }
-        heed(executor.recorder()
-                .write(new Write.SaveAttempt(run.id(), run.epoch(), failed), execution::isLost));
+        heed(executor.recorder().write(new Write.SaveAttempt(run.id(), run.epoch(), failed), execution::isLost));
         try {
             Thread.sleep(delay.toMillis());
         } catch (InterruptedException stopped) {
@@ -210,7 +209,16 @@ final class RunContext implements WorkflowContext {
 
     private StepRecord sleepRecord(StepRecord.Key key, @Nullable Instant wakeAt) {
         return new StepRecord(
-                key, StepKind.SLEEP, StepStatus.COMPLETED, 1, Payload.NONE, Payload.NONE, null, clock.now(), wakeAt, wakeAt);
+                key,
+                StepKind.SLEEP,
+                StepStatus.COMPLETED,
+                1,
+                Payload.NONE,
+                Payload.NONE,
+                null,
+                clock.now(),
+                wakeAt,
+                wakeAt);
     }
 
     private StepRecord finished(
@@ -252,8 +260,8 @@ final class RunContext implements WorkflowContext {
     private StepRecord.Key nextCall(String name, StepKind kind) {
         Check.name("step name", name);
         if (ended) {
-            throw new InvalidState("Run %s: its handler has ended, so '%s' cannot be called any more."
-                    .formatted(run.id(), name));
+            throw new InvalidState(
+                    "Run %s: its handler has ended, so '%s' cannot be called any more.".formatted(run.id(), name));
         }
         if (Thread.currentThread() != handlerThread || execution.runningStep() != null) {
             throw new InvalidState(
@@ -318,7 +326,9 @@ final class RunContext implements WorkflowContext {
 
     private static RunError errorOf(StepRecord failed) {
         var error = failed.error();
-        return error != null ? error : new RunError("unknown", null, failed.key().label(), null);
+        return error != null
+                ? error
+                : new RunError("unknown", null, failed.key().label(), null);
     }
 
     /** What a step's body sees of its run. */

@@ -101,7 +101,8 @@ public final class RunExecutor {
         return crashBudget;
     }
 
-    @Nullable NewRun deadLetter(@Nullable String type, ClaimedRun failed, RunError error) {
+    @Nullable
+    NewRun deadLetter(@Nullable String type, ClaimedRun failed, RunError error) {
         return type == null ? null : deadLetters.of(type, failed.id(), failed.type(), failed.input(), error);
     }
 

@@ -20,7 +20,8 @@ public final class Committer implements AutoCloseable {
     private static final int MAX_BATCH = 1000;
 
     /** Wakes a lane that waits, so that it sees that it is to end. */
-    private static final Pending END = new Pending(new Write.Release(new RunId(new UUID(0, 0)), 0), new CompletableFuture<>());
+    private static final Pending END =
+            new Pending(new Write.Release(new RunId(new UUID(0, 0)), 0), new CompletableFuture<>());
 
     private final Store store;
     private final List<Lane> lanes;

@@ -24,5 +24,9 @@ public record Heartbeat(
      * @param stepFor for how long it has been executing
      */
     public record Held(
-            RunId run, long epoch, Duration lease, @Nullable String step, @Nullable Duration stepFor) {}
+            RunId run,
+            long epoch,
+            Duration lease,
+            @Nullable String step,
+            @Nullable Duration stepFor) {}
 }

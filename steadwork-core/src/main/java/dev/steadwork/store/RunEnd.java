@@ -11,4 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param status COMPLETED, FAILED or CANCELLED; null if there is no such run
  */
-public record RunEnd(RunId run, @Nullable RunStatus status, Payload output, @Nullable RunError error) {}
+public record RunEnd(
+        RunId run,
+        @Nullable RunStatus status,
+        Payload output,
+        @Nullable RunError error) {}

@@ -70,10 +70,12 @@ public interface Store extends AutoCloseable {
     void delete(RunId run, String reason);
 
     /** The run, or null if there is none. */
-    @Nullable RunInfo find(RunId run);
+    @Nullable
+    RunInfo find(RunId run);
 
     /** The input of the run, or null if there is no such run. */
-    @Nullable Payload input(RunId run);
+    @Nullable
+    Payload input(RunId run);
 
     /** The ends of those of the runs that have ended, are deleted for good, or never existed. */
     List<RunEnd> ends(Collection<RunId> runs);

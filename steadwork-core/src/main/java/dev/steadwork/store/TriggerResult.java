@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param id the new run, or the one that holds the key
  * @param holderType the type of the run that holds the key, if there is one
  */
-public record TriggerResult(Outcome outcome, RunId id, @Nullable String holderType) implements WriteResult {
+public record TriggerResult(
+        Outcome outcome, RunId id, @Nullable String holderType) implements WriteResult {
 
     /** What became of a trigger. */
     public enum Outcome {

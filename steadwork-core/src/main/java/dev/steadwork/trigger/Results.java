@@ -151,7 +151,8 @@ public final class Results implements Signals.Listener, AutoCloseable {
     }
 
     private void failAll() {
-        var error = new InvalidState("This Steadwork was closed while the result was waited for; the run itself goes on.");
+        var error =
+                new InvalidState("This Steadwork was closed while the result was waited for; the run itself goes on.");
         awaited.values().forEach(waiting -> waiting.completeExceptionally(error));
         awaited.clear();
     }

@@ -41,8 +41,7 @@ public final class StoreTrigger<I, O> extends WorkflowTrigger<I, O> {
         return new StoreTrigger<>(engine, Check.name("workflow name", type), TypeRef.of(Object.class), null);
     }
 
-    private StoreTrigger(
-            Engine engine, String type, TypeRef<O> outputType, Workflow.@Nullable Options defaults) {
+    private StoreTrigger(Engine engine, String type, TypeRef<O> outputType, Workflow.@Nullable Options defaults) {
         this.engine = engine;
         this.type = type;
         this.outputType = outputType;
@@ -198,15 +197,17 @@ public final class StoreTrigger<I, O> extends WorkflowTrigger<I, O> {
 
     private SteadworkException refusal(NewRun run, TriggerResult result, String prefix) {
         return switch (result.outcome()) {
-            case UNKNOWN_TYPE -> new PreconditionFailed(
-                    "%sWorkflow %s is not registered in namespace %s. Start a worker that handles it, call steadwork.register(...), or trigger with check(TriggerCheck.ACCEPT)."
-                            .formatted(prefix, type, run.namespace()));
-            case NO_WORKER_ONLINE -> new PreconditionFailed(
-                    "%sNo worker for workflow %s is online in namespace %s. Start one, or trigger with check(TriggerCheck.REQUIRE_REGISTERED)."
-                            .formatted(prefix, type, run.namespace()));
-            case KEY_OF_OTHER_TYPE -> new Conflict(
-                    "%sIdempotency key '%s' belongs to run %s of workflow %s, not %s. Use another key."
-                            .formatted(prefix, run.idempotencyKey(), result.id(), result.holderType(), type));
+            case UNKNOWN_TYPE ->
+                new PreconditionFailed(
+                        "%sWorkflow %s is not registered in namespace %s. Start a worker that handles it, call steadwork.register(...), or trigger with check(TriggerCheck.ACCEPT)."
+                                .formatted(prefix, type, run.namespace()));
+            case NO_WORKER_ONLINE ->
+                new PreconditionFailed(
+                        "%sNo worker for workflow %s is online in namespace %s. Start one, or trigger with check(TriggerCheck.REQUIRE_REGISTERED)."
+                                .formatted(prefix, type, run.namespace()));
+            case KEY_OF_OTHER_TYPE ->
+                new Conflict("%sIdempotency key '%s' belongs to run %s of workflow %s, not %s. Use another key."
+                        .formatted(prefix, run.idempotencyKey(), result.id(), result.holderType(), type));
             case CREATED, EXISTED -> throw new AssertionError(result);
         };
     }

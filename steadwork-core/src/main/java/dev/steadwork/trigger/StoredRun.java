@@ -57,8 +57,8 @@ public record StoredRun<O>(Engine engine, RunId id, TypeRef<O> outputType, boole
     public @Nullable O result() {
         var ends = engine.store().ends(List.of(id));
         if (ends.isEmpty()) {
-            throw new InvalidState("Run %s has not ended, it is %s. Wait for it with await(timeout)."
-                    .formatted(id, status()));
+            throw new InvalidState(
+                    "Run %s has not ended, it is %s. Wait for it with await(timeout).".formatted(id, status()));
         }
         return resultOf(ends.get(0));
     }
@@ -69,8 +69,8 @@ public record StoredRun<O>(Engine engine, RunId id, TypeRef<O> outputType, boole
         try {
             return resultOf(engine.results().of(id).get(timeout.toNanos(), TimeUnit.NANOSECONDS));
         } catch (TimeoutException late) {
-            throw new AwaitTimeoutException("Run %s has not ended within %s; it goes on, and can be waited for again."
-                    .formatted(id, timeout));
+            throw new AwaitTimeoutException(
+                    "Run %s has not ended within %s; it goes on, and can be waited for again.".formatted(id, timeout));
         } catch (InterruptedException kept) {
             Thread.currentThread().interrupt();
             throw new CancellationException("Interrupted while waiting for run " + id + "; the run goes on.");

@@ -2,7 +2,6 @@ package dev.steadwork.behaviour;
 
 import static dev.steadwork.RunStatus.CANCELLED;
 import static dev.steadwork.RunStatus.COMPLETED;
-import static dev.steadwork.RunStatus.PAUSED;
 import static dev.steadwork.RunStatus.SLEEPING;
 import static dev.steadwork.behaviour.Refusal.assertRefused;
 import static dev.steadwork.behaviour.Runs.awaitCancelled;
@@ -99,7 +98,8 @@ class CancelTest extends EngineTest {
     @Test
     @Proves("CANCEL-1")
     void a_run_that_waits_for_a_retry_ends_at_once() {
-        var hourly = RetryPolicy.defaults().withInitialInterval(Duration.ofHours(1)).withMaxInterval(Duration.ofHours(1));
+        var hourly =
+                RetryPolicy.defaults().withInitialInterval(Duration.ofHours(1)).withMaxInterval(Duration.ofHours(1));
         work(ORDER, (ctx, order) -> {
             ctx.run("charge", StepOptions.defaults().retry(hourly), step -> {
                 throw new IllegalStateException("declined");
@@ -172,7 +172,10 @@ class CancelTest extends EngineTest {
     @Test
     @Proves("CANCEL-1")
     void a_wait_between_attempts_ends_with_it() throws InterruptedException {
-        var policy = RetryPolicy.forever().withInitialInterval(Duration.ofMillis(900)).withCoefficient(1).withJitter(0);
+        var policy = RetryPolicy.forever()
+                .withInitialInterval(Duration.ofMillis(900))
+                .withCoefficient(1)
+                .withJitter(0);
         work(ORDER, (ctx, order) -> {
             ctx.run("charge", StepOptions.defaults().retry(policy), step -> {
                 executed.incrementAndGet();
@@ -385,8 +388,7 @@ class CancelTest extends EngineTest {
         }
     }
 
-    private void passUntilInterrupted(
-            BooleanSupplier isCancelRequested, CompletableFuture<Boolean> interrupted)
+    private void passUntilInterrupted(BooleanSupplier isCancelRequested, CompletableFuture<Boolean> interrupted)
             throws InterruptedException {
         try {
             gate.pass();

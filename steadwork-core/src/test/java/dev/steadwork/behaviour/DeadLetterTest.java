@@ -87,7 +87,9 @@ class DeadLetterTest extends EngineTest {
     void it_exists_as_soon_as_its_run_has_failed() {
         startWorker();
         var elsewhere = open(settings -> settings);
-        steadwork.workflow(ORDER).triggerAll(IntStream.range(0, 200).mapToObj(i -> "bad").toList());
+        steadwork
+                .workflow(ORDER)
+                .triggerAll(IntStream.range(0, 200).mapToObj(i -> "bad").toList());
 
         await().atMost(PATIENCE).pollInterval(Duration.ofMillis(1)).until(() -> {
             long failed = elsewhere.runs().type("order").status(FAILED).count();

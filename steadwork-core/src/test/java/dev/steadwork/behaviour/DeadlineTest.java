@@ -48,11 +48,15 @@ class DeadlineTest extends EngineTest {
     @Test
     @Proves("RUN-6")
     void a_run_that_waits_for_a_slot_fails_at_its_deadline_and_is_not_executed() throws InterruptedException {
-        steadwork.worker().concurrency(1).handle(ORDER, (ctx, order) -> {
-            executed.incrementAndGet();
-            ctx.run("wait", gate::pass);
-            return order;
-        }).start();
+        steadwork
+                .worker()
+                .concurrency(1)
+                .handle(ORDER, (ctx, order) -> {
+                    executed.incrementAndGet();
+                    ctx.run("wait", gate::pass);
+                    return order;
+                })
+                .start();
         var busy = steadwork.workflow(ORDER).trigger("o-1");
         gate.awaitReached();
 
@@ -176,8 +180,10 @@ class DeadlineTest extends EngineTest {
     void a_deadline_in_the_past_fails_the_run_without_executing_it() {
         work(ORDER, (ctx, order) -> "done " + executed.incrementAndGet());
 
-        assertDeadlineExceeded(
-                steadwork.workflow(ORDER).deadline(Instant.now().minusSeconds(1)).trigger("o-1"));
+        assertDeadlineExceeded(steadwork
+                .workflow(ORDER)
+                .deadline(Instant.now().minusSeconds(1))
+                .trigger("o-1"));
         assertThat(executed).hasValue(0);
     }
 
@@ -190,7 +196,11 @@ class DeadlineTest extends EngineTest {
         var ended = early.info();
 
         await().atMost(PATIENCE).until(() -> Instant.now().isAfter(ended.times().deadline()));
-        assertDeadlineExceeded(steadwork.workflow(ORDER).delay(HOUR).deadline(Duration.ofMillis(10)).trigger("o-2"));
+        assertDeadlineExceeded(steadwork
+                .workflow(ORDER)
+                .delay(HOUR)
+                .deadline(Duration.ofMillis(10))
+                .trigger("o-2"));
 
         assertThat(early.info()).isEqualTo(ended);
     }
@@ -219,7 +229,8 @@ class DeadlineTest extends EngineTest {
         var delayed = steadwork.workflow(hourly).delay(HOUR).trigger("o-1").info();
         var scheduled = steadwork.workflow(hourly).startAt(start).trigger("o-1").info();
         var byName = steadwork.workflow("order").startAt(start).trigger("o-1").info();
-        var chosen = steadwork.workflow(hourly).deadline(deadline).trigger("o-1").info();
+        var chosen =
+                steadwork.workflow(hourly).deadline(deadline).trigger("o-1").info();
 
         assertThat(delayed.times().deadline())
                 .isEqualTo(delayed.createdAt().plus(HOUR).plus(HOUR));

@@ -262,7 +262,8 @@ class HandlerFaultsTest extends EngineTest {
         assertThat(swallowed).hasValue(3 + 2 + 1);
         assertThat(run.steps()).extracting(StepInfo::name).containsExactly("nap", "nap#2", "nap#3", "charge");
         var info = run.info();
-        assertThat(Duration.between(info.startedAt(), info.finishedAt())).isGreaterThanOrEqualTo(Duration.ofMillis(900));
+        assertThat(Duration.between(info.startedAt(), info.finishedAt()))
+                .isGreaterThanOrEqualTo(Duration.ofMillis(900));
     }
 
     @Test
@@ -367,8 +368,10 @@ class HandlerFaultsTest extends EngineTest {
         work((ctx, input) -> {
             assertThatThrownBy(() -> ctx.run(null, () -> {})).isInstanceOf(InvalidArgument.class);
             assertThatThrownBy(() -> ctx.step("s", String.class, null)).isInstanceOf(InvalidArgument.class);
-            assertThatThrownBy(() -> ctx.step("s", (Class<String>) null, step -> "")).isInstanceOf(InvalidArgument.class);
-            assertThatThrownBy(() -> ctx.step("s", String.class, null, step -> "")).isInstanceOf(InvalidArgument.class);
+            assertThatThrownBy(() -> ctx.step("s", (Class<String>) null, step -> ""))
+                    .isInstanceOf(InvalidArgument.class);
+            assertThatThrownBy(() -> ctx.step("s", String.class, null, step -> ""))
+                    .isInstanceOf(InvalidArgument.class);
             assertThatThrownBy(() -> ctx.sleep("s", null)).isInstanceOf(InvalidArgument.class);
             assertThatThrownBy(() -> ctx.sleepUntil("s", null)).isInstanceOf(InvalidArgument.class);
             assertThatThrownBy(() -> ctx.sleep("s", Duration.ofMillis(-1))).isInstanceOf(InvalidArgument.class);
@@ -386,9 +389,11 @@ class HandlerFaultsTest extends EngineTest {
     void a_value_that_cannot_be_stored_fails_the_run_and_is_not_tried_again() {
         var workflow = FAULTY.retry(quick(5));
         var executed = new AtomicInteger();
-        startWorker(workflow, (ctx, where) -> where.equals("step")
-                ? ctx.step("make", Object.class, attempts(5), step -> unstorable(executed))
-                : unstorable(executed));
+        startWorker(
+                workflow,
+                (ctx, where) -> where.equals("step")
+                        ? ctx.step("make", Object.class, attempts(5), step -> unstorable(executed))
+                        : unstorable(executed));
 
         for (var where : new String[] {"step", "output"}) {
             var error = failureOf(steadwork.workflow(workflow).trigger(where));

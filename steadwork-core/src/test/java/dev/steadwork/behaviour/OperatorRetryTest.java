@@ -72,7 +72,9 @@ class OperatorRetryTest extends EngineTest {
 
         assertThat(failureOf(run).step()).isEqualTo("ship");
         assertThat(shipments).hasValue(6);
-        assertThat(step(run, "ship").failedAttempts()).extracting(StepInfo.FailedAttempt::number).containsExactly(1, 2);
+        assertThat(step(run, "ship").failedAttempts())
+                .extracting(StepInfo.FailedAttempt::number)
+                .containsExactly(1, 2);
     }
 
     @Test
@@ -96,10 +98,13 @@ class OperatorRetryTest extends EngineTest {
     @Test
     @Proves({"RETRY-1", "RUN-5"})
     void a_retried_run_is_pending_and_as_if_it_had_not_ended() {
-        var worker = steadwork.worker().handle(ORDER, (ctx, order) -> {
-            failIf(true);
-            return order;
-        }).start();
+        var worker = steadwork
+                .worker()
+                .handle(ORDER, (ctx, order) -> {
+                    failIf(true);
+                    return order;
+                })
+                .start();
         var run = trigger();
         failureOf(run);
         worker.close();
@@ -171,12 +176,16 @@ class OperatorRetryTest extends EngineTest {
     @Test
     @Proves({"RETRY-1", "RUN-2"})
     void only_failed_and_cancelled_runs_can_be_retried() throws InterruptedException {
-        steadwork.worker().concurrency(1).handle(ORDER, (ctx, order) -> {
-            if (order.equals("slow")) {
-                gate.pass();
-            }
-            return order;
-        }).start();
+        steadwork
+                .worker()
+                .concurrency(1)
+                .handle(ORDER, (ctx, order) -> {
+                    if (order.equals("slow")) {
+                        gate.pass();
+                    }
+                    return order;
+                })
+                .start();
         var completed = trigger();
         completed.await(PATIENCE);
         var sleeping = steadwork.workflow(ORDER).delay(Duration.ofHours(1)).trigger("o-1");
@@ -188,7 +197,11 @@ class OperatorRetryTest extends EngineTest {
 
         for (var run : List.of(completed, sleeping, running, pending, paused)) {
             var before = run.info();
-            assertRefused(ErrorCode.INVALID_STATE, run::retry, run.id().toString(), before.status().name());
+            assertRefused(
+                    ErrorCode.INVALID_STATE,
+                    run::retry,
+                    run.id().toString(),
+                    before.status().name());
             assertThat(run.status()).isEqualTo(before.status());
         }
     }
@@ -250,7 +263,9 @@ class OperatorRetryTest extends EngineTest {
             failureOf(run);
             int before = shipments.get();
 
-            var successes = AtOnce.call(8, i -> retried(run)).stream().filter(did -> did).count();
+            var successes = AtOnce.call(8, i -> retried(run)).stream()
+                    .filter(did -> did)
+                    .count();
             failureOf(run);
 
             assertThat(shipments.get() - before).isEqualTo(3 * (int) successes);

@@ -70,7 +70,8 @@ class PauseTest extends EngineTest {
 
         var due = patient.workflow(ORDER).delay(Duration.ofMillis(500)).trigger("o-2");
         due.pause();
-        await().atMost(PATIENCE).until(() -> Instant.now().isAfter(due.info().times().due()));
+        await().atMost(PATIENCE)
+                .until(() -> Instant.now().isAfter(due.info().times().due()));
         due.resume();
 
         assertThat(due.await(PATIENCE)).isEqualTo("o-2");
@@ -229,10 +230,14 @@ class PauseTest extends EngineTest {
 
     /** A run that was asked to pause, and whose worker has left it before it reached a durable call. */
     private RunHandle<String> handedBackPausing() throws InterruptedException {
-        var leaving = steadwork.worker().drainTimeout(Duration.ZERO).handle(ORDER, (ctx, order) -> {
-            gate.pass();
-            return order;
-        }).start();
+        var leaving = steadwork
+                .worker()
+                .drainTimeout(Duration.ZERO)
+                .handle(ORDER, (ctx, order) -> {
+                    gate.pass();
+                    return order;
+                })
+                .start();
         var run = trigger();
         gate.awaitReached();
         run.pause();
@@ -281,7 +286,8 @@ class PauseTest extends EngineTest {
     @Proves({"EVENT-2", "RUN-2"})
     void pausing_twice_and_resuming_twice_has_no_further_effect() {
         steadwork.register(ORDER);
-        for (var run : List.of(trigger(), steadwork.workflow(ORDER).delay(Duration.ofHours(1)).trigger("o-2"))) {
+        for (var run : List.of(
+                trigger(), steadwork.workflow(ORDER).delay(Duration.ofHours(1)).trigger("o-2"))) {
             var before = run.info();
             for (int i = 0; i < 10; i++) {
                 run.pause();
@@ -316,8 +322,16 @@ class PauseTest extends EngineTest {
 
         for (var run : List.of(completed, failed, cancelled)) {
             var ended = run.info();
-            assertRefused(ErrorCode.INVALID_STATE, run::pause, run.id().toString(), ended.status().name());
-            assertRefused(ErrorCode.INVALID_STATE, run::resume, run.id().toString(), ended.status().name());
+            assertRefused(
+                    ErrorCode.INVALID_STATE,
+                    run::pause,
+                    run.id().toString(),
+                    ended.status().name());
+            assertRefused(
+                    ErrorCode.INVALID_STATE,
+                    run::resume,
+                    run.id().toString(),
+                    ended.status().name());
             assertThat(run.info()).isEqualTo(ended);
         }
     }

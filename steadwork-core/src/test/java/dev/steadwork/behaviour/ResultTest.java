@@ -121,7 +121,9 @@ class ResultTest extends EngineTest {
         assertThat(awaited.code()).isEqualTo(ErrorCode.RUN_FAILED);
         assertThat(awaited).hasMessageContainingAll(run.id().toString(), "no such order");
         assertThat(awaited.error().type()).isEqualTo(PermanentFailure.class.getName());
-        assertThat(awaited.error()).isEqualTo(asked.error()).isEqualTo(run.info().error());
+        assertThat(awaited.error())
+                .isEqualTo(asked.error())
+                .isEqualTo(run.info().error());
         assertThatThrownBy(() -> run.future().get(30, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasCauseInstanceOf(RunFailedException.class);
@@ -149,8 +151,15 @@ class ResultTest extends EngineTest {
         var run = trigger("slow");
         gate.awaitReached();
 
-        assertRefused(ErrorCode.AWAIT_TIMEOUT, () -> run.await(Duration.ofMillis(50)), run.id().toString(), "PT0.05S");
-        assertRefused(ErrorCode.AWAIT_TIMEOUT, () -> run.await(Duration.ZERO), run.id().toString());
+        assertRefused(
+                ErrorCode.AWAIT_TIMEOUT,
+                () -> run.await(Duration.ofMillis(50)),
+                run.id().toString(),
+                "PT0.05S");
+        assertRefused(
+                ErrorCode.AWAIT_TIMEOUT,
+                () -> run.await(Duration.ZERO),
+                run.id().toString());
         assertThat(run.status()).isEqualTo(RUNNING);
         gate.open();
 
@@ -210,7 +219,8 @@ class ResultTest extends EngineTest {
         patient.worker().handle(ORDER, (ctx, order) -> new Receipt(order, 3)).start();
 
         for (int i = 0; i < 20; i++) {
-            assertThat(patient.workflow(ORDER).trigger("o-" + i).await(PATIENCE)).isEqualTo(new Receipt("o-" + i, 3));
+            assertThat(patient.workflow(ORDER).trigger("o-" + i).await(PATIENCE))
+                    .isEqualTo(new Receipt("o-" + i, 3));
         }
     }
 
@@ -254,7 +264,9 @@ class ResultTest extends EngineTest {
                 .map(RunHandle::future)
                 .toList();
 
-        CompletableFuture.allOf(futures.toArray(CompletableFuture[]::new)).orTimeout(60, TimeUnit.SECONDS).join();
+        CompletableFuture.allOf(futures.toArray(CompletableFuture[]::new))
+                .orTimeout(60, TimeUnit.SECONDS)
+                .join();
         assertThat(futures).extracting(future -> future.join().order()).containsExactlyElementsOf(names);
     }
 

@@ -42,10 +42,12 @@ class RetryTest extends EngineTest {
     @Test
     @Proves("STEP-7")
     void a_failing_step_is_tried_again_until_it_succeeds() {
-        work(ORDER, (ctx, order) -> ctx.step("charge", String.class, attempts(5), step -> {
-            failIf(executed.incrementAndGet() < 3);
-            return "paid at attempt " + step.attempt();
-        }));
+        work(
+                ORDER,
+                (ctx, order) -> ctx.step("charge", String.class, attempts(5), step -> {
+                    failIf(executed.incrementAndGet() < 3);
+                    return "paid at attempt " + step.attempt();
+                }));
 
         var run = trigger();
 
@@ -161,7 +163,10 @@ class RetryTest extends EngineTest {
     @Test
     @Proves("STEP-7")
     void the_wait_grows_by_the_coefficient() {
-        var policy = RetryPolicy.defaults().withInitialInterval(Duration.ofMillis(100)).withCoefficient(3).withJitter(0);
+        var policy = RetryPolicy.defaults()
+                .withInitialInterval(Duration.ofMillis(100))
+                .withCoefficient(3)
+                .withJitter(0);
         work(ORDER, (ctx, order) -> {
             ctx.run("charge", StepOptions.defaults().retry(policy), step -> failIf(step.attempt() < 3));
             return order;
@@ -172,14 +177,17 @@ class RetryTest extends EngineTest {
 
         var charge = step(run, "charge");
         var failed = charge.failedAttempts();
-        assertThat(Duration.between(failed.get(0).finishedAt(), failed.get(1).startedAt())).isGreaterThanOrEqualTo(Duration.ofMillis(99));
-        assertThat(Duration.between(failed.get(1).finishedAt(), charge.startedAt())).isGreaterThanOrEqualTo(Duration.ofMillis(299));
+        assertThat(Duration.between(failed.get(0).finishedAt(), failed.get(1).startedAt()))
+                .isGreaterThanOrEqualTo(Duration.ofMillis(99));
+        assertThat(Duration.between(failed.get(1).finishedAt(), charge.startedAt()))
+                .isGreaterThanOrEqualTo(Duration.ofMillis(299));
     }
 
     @Test
     @Proves("STEP-7")
     void a_retry_after_wins_over_the_policy() {
-        var hourly = StepOptions.defaults().retry(RetryPolicy.defaults().withInitialInterval(HOUR).withMaxInterval(HOUR));
+        var hourly = StepOptions.defaults()
+                .retry(RetryPolicy.defaults().withInitialInterval(HOUR).withMaxInterval(HOUR));
         work(ORDER, (ctx, order) -> {
             ctx.run("sooner", hourly, step -> retryAfter(step.attempt() == 1, Duration.ofMillis(10)));
             ctx.run("later", attempts(2), step -> retryAfter(step.attempt() == 1, Duration.ofMillis(1500)));
@@ -212,10 +220,14 @@ class RetryTest extends EngineTest {
     @Test
     @Proves("STEP-7")
     void a_long_wait_for_a_retry_gives_the_slot_back() {
-        steadwork.worker().concurrency(1).handle(ORDER, (ctx, order) -> {
-            ctx.run("charge", step -> retryAfter(order.equals("slow"), HOUR));
-            return order;
-        }).start();
+        steadwork
+                .worker()
+                .concurrency(1)
+                .handle(ORDER, (ctx, order) -> {
+                    ctx.run("charge", step -> retryAfter(order.equals("slow"), HOUR));
+                    return order;
+                })
+                .start();
 
         var slow = steadwork.workflow(ORDER).trigger("slow");
         awaitStatus(slow, SLEEPING);
@@ -231,15 +243,21 @@ class RetryTest extends EngineTest {
     @Proves("STEP-7")
     void attempts_go_on_counting_on_another_worker() {
         var seen = new CopyOnWriteArrayList<Integer>();
-        var policy = RetryPolicy.defaults().withMaxAttempts(3).withInitialInterval(Duration.ofMillis(1100)).withJitter(0);
+        var policy = RetryPolicy.defaults()
+                .withMaxAttempts(3)
+                .withInitialInterval(Duration.ofMillis(1100))
+                .withJitter(0);
         for (int i = 0; i < 2; i++) {
-            open(settings -> settings).worker().handle(ORDER, (ctx, order) -> {
-                ctx.run("charge", StepOptions.defaults().retry(policy), step -> {
-                    seen.add(step.attempt());
-                    decline(step.attempt());
-                });
-                return order;
-            }).start();
+            open(settings -> settings)
+                    .worker()
+                    .handle(ORDER, (ctx, order) -> {
+                        ctx.run("charge", StepOptions.defaults().retry(policy), step -> {
+                            seen.add(step.attempt());
+                            decline(step.attempt());
+                        });
+                        return order;
+                    })
+                    .start();
         }
 
         failureOf(trigger());

@@ -58,7 +58,8 @@ class RunLifeTest extends EngineTest {
         steadwork.register(ORDER);
         var deadline = Instant.parse("2999-01-01T00:00:00.123456Z");
 
-        var run = steadwork.workflow(ORDER)
+        var run = steadwork
+                .workflow(ORDER)
                 .queue("express")
                 .priority(7)
                 .retry(quick(9).withNonRetryable(IllegalStateException.class))
@@ -111,9 +112,10 @@ class RunLifeTest extends EngineTest {
         assertThat(info.deletedReason()).isNull();
         assertThat(info.lease()).isEqualTo(new RunInfo.Lease(null, 0, 0));
         var created = info.createdAt();
-        assertThat(info.times()).isEqualTo(new RunInfo.Times(
-                created, null, null, null, created, created, null, null, null, null));
-        assertThat(created).isBetween(Instant.now().minusSeconds(60), Instant.now().plusSeconds(1));
+        assertThat(info.times())
+                .isEqualTo(new RunInfo.Times(created, null, null, null, created, created, null, null, null, null));
+        assertThat(created)
+                .isBetween(Instant.now().minusSeconds(60), Instant.now().plusSeconds(1));
     }
 
     @Test
@@ -159,7 +161,9 @@ class RunLifeTest extends EngineTest {
         assertThat(error.type()).isEqualTo(PermanentFailure.class.getName());
         assertThat(error.message()).isEqualTo("first line\nsecond line");
         assertThat(error.stackTrace()).contains("RunLifeTest");
-        assertThat(run.info().lastError()).startsWith(PermanentFailure.class.getName() + ": first line").hasLineCount(1);
+        assertThat(run.info().lastError())
+                .startsWith(PermanentFailure.class.getName() + ": first line")
+                .hasLineCount(1);
     }
 
     @Test
@@ -218,7 +222,9 @@ class RunLifeTest extends EngineTest {
     @Proves("RUN-3")
     void every_accepted_run_ends_whichever_workers_come_and_go() {
         startRestlessWorker();
-        var inputs = IntStream.range(0, 60).mapToObj(i -> i % 6 == 0 ? "bad" : "flaky").toList();
+        var inputs = IntStream.range(0, 60)
+                .mapToObj(i -> i % 6 == 0 ? "bad" : "flaky")
+                .toList();
         var runs = steadwork.workflow(ORDER).triggerAll(inputs);
 
         for (int i = 0; i < 4; i++) {
@@ -306,26 +312,39 @@ class RunLifeTest extends EngineTest {
 
     /** A worker with a single slot, which the input "slow" takes. */
     private Worker startWorker() {
-        return steadwork.worker().concurrency(1).handle(ORDER, (ctx, order) -> {
-            if (order.equals("bad")) {
-                throw new PermanentFailure("first line\nsecond line");
-            }
-            if (order.equals("slow")) {
-                ctx.run("wait", gate::pass);
-            }
-            return order;
-        }).start();
+        return steadwork
+                .worker()
+                .concurrency(1)
+                .handle(ORDER, (ctx, order) -> {
+                    if (order.equals("bad")) {
+                        throw new PermanentFailure("first line\nsecond line");
+                    }
+                    if (order.equals("slow")) {
+                        ctx.run("wait", gate::pass);
+                    }
+                    return order;
+                })
+                .start();
     }
 
     private Worker startRestlessWorker() {
-        return open(settings -> settings).worker().concurrency(4).handle(ORDER, (ctx, order) -> {
-            for (int i = 0; i < 5; i++) {
-                ctx.run("step", attempts(-1), step -> failIf(ThreadLocalRandom.current().nextInt(5) == 0));
-                ctx.sleep("nap", Duration.ofMillis(ThreadLocalRandom.current().nextInt(30)));
-            }
-            failIf(order.equals("bad") || ctx.attempt() == 1);
-            return order;
-        }).start();
+        return open(settings -> settings)
+                .worker()
+                .concurrency(4)
+                .handle(ORDER, (ctx, order) -> {
+                    for (int i = 0; i < 5; i++) {
+                        ctx.run(
+                                "step",
+                                attempts(-1),
+                                step -> failIf(ThreadLocalRandom.current().nextInt(5) == 0));
+                        ctx.sleep(
+                                "nap",
+                                Duration.ofMillis(ThreadLocalRandom.current().nextInt(30)));
+                    }
+                    failIf(order.equals("bad") || ctx.attempt() == 1);
+                    return order;
+                })
+                .start();
     }
 
     private RunHandle<String> trigger(String order) {

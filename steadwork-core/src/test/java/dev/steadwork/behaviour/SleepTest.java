@@ -144,7 +144,9 @@ class SleepTest extends EngineTest {
         var run = trigger();
         run.await(PATIENCE);
 
-        assertThat(run.steps()).extracting(StepInfo::name).containsExactly("tick", "tick#2", "tick#3", "tick#4", "tick#5");
+        assertThat(run.steps())
+                .extracting(StepInfo::name)
+                .containsExactly("tick", "tick#2", "tick#3", "tick#4", "tick#5");
         var wakings = run.steps().stream().map(StepInfo::finishedAt).toList();
         for (int i = 1; i < 5; i++) {
             assertThat(wakings.get(i)).isAfterOrEqualTo(wakings.get(i - 1).plusMillis(100));
@@ -228,11 +230,13 @@ class SleepTest extends EngineTest {
     void a_run_is_woken_by_its_timer_and_not_by_the_poll() {
         var patient = open(settings -> settings.pollInterval(Duration.ofMinutes(5)));
         var delays = new CopyOnWriteArrayList<Duration>();
-        patient.worker().handle(NAP, (ctx, input) -> {
-            ctx.sleep("nap", Duration.ofMillis(300));
-            delays.add(Duration.between(ctx.now(), Instant.now()));
-            return input;
-        }).start();
+        patient.worker()
+                .handle(NAP, (ctx, input) -> {
+                    ctx.sleep("nap", Duration.ofMillis(300));
+                    delays.add(Duration.between(ctx.now(), Instant.now()));
+                    return input;
+                })
+                .start();
 
         for (int i = 0; i < 10; i++) {
             patient.workflow(NAP).trigger(i).await(PATIENCE);
@@ -247,14 +251,18 @@ class SleepTest extends EngineTest {
         var now = new AtomicInteger();
         var most = new AtomicInteger();
         var tenAtOnce = new CyclicBarrier(10);
-        steadwork.worker().concurrency(10).handle(NAP, (ctx, input) -> {
-            ctx.run("work", () -> {
-                most.accumulateAndGet(now.incrementAndGet(), Math::max);
-                tenAtOnce.await(60, TimeUnit.SECONDS);
-                now.decrementAndGet();
-            });
-            return input;
-        }).start();
+        steadwork
+                .worker()
+                .concurrency(10)
+                .handle(NAP, (ctx, input) -> {
+                    ctx.run("work", () -> {
+                        most.accumulateAndGet(now.incrementAndGet(), Math::max);
+                        tenAtOnce.await(60, TimeUnit.SECONDS);
+                        now.decrementAndGet();
+                    });
+                    return input;
+                })
+                .start();
 
         triggerMany(100).forEach(run -> run.await(PATIENCE));
 
@@ -264,18 +272,26 @@ class SleepTest extends EngineTest {
     @Test
     @Proves({"V1", "SLEEP-1"})
     void more_runs_than_the_limit_sleep_at_the_same_time() {
-        steadwork.worker().concurrency(10).handle(NAP, (ctx, input) -> {
-            ctx.sleep("nap", Duration.ofSeconds(3));
-            return input;
-        }).start();
+        steadwork
+                .worker()
+                .concurrency(10)
+                .handle(NAP, (ctx, input) -> {
+                    ctx.sleep("nap", Duration.ofSeconds(3));
+                    return input;
+                })
+                .start();
 
         var runs = triggerMany(100);
         runs.forEach(run -> run.await(PATIENCE));
 
         var infos = runs.stream().map(RunHandle::info).toList();
-        var firstEnd = infos.stream().map(RunInfo::finishedAt).min(Instant::compareTo).orElseThrow();
-        var lastStart = infos.stream().map(RunInfo::startedAt).max(Instant::compareTo).orElseThrow();
-        assertThat(lastStart).as("all have begun to sleep before the first wakes").isBefore(firstEnd);
+        var firstEnd =
+                infos.stream().map(RunInfo::finishedAt).min(Instant::compareTo).orElseThrow();
+        var lastStart =
+                infos.stream().map(RunInfo::startedAt).max(Instant::compareTo).orElseThrow();
+        assertThat(lastStart)
+                .as("all have begun to sleep before the first wakes")
+                .isBefore(firstEnd);
     }
 
     @Test
@@ -290,15 +306,19 @@ class SleepTest extends EngineTest {
             steadwork.workflow(NAP).startAt(due.plusMillis(from / 10)).triggerAll(numbers(1000));
         }
         for (int i = 0; i < 2; i++) {
-            open(settings -> settings).worker().handle(NAP, (ctx, input) -> {
-                executions.merge(ctx.runId(), 1, Integer::sum);
-                allDone.countDown();
-                return input;
-            }).start();
+            open(settings -> settings)
+                    .worker()
+                    .handle(NAP, (ctx, input) -> {
+                        executions.merge(ctx.runId(), 1, Integer::sum);
+                        allDone.countDown();
+                        return input;
+                    })
+                    .start();
         }
 
         assertThat(allDone.await(60, TimeUnit.SECONDS)).isTrue();
-        await().atMost(PATIENCE).until(() -> steadwork.runs().status(RunStatus.COMPLETED).count() == timers);
+        await().atMost(PATIENCE)
+                .until(() -> steadwork.runs().status(RunStatus.COMPLETED).count() == timers);
         assertThat(executions).hasSize(timers);
         assertThat(executions.values()).containsOnly(1);
         for (var page = steadwork.runs().page(1000); ; page = page.next()) {
@@ -313,11 +333,13 @@ class SleepTest extends EngineTest {
     }
 
     private Worker startNapping(Steadwork engine, Duration duration) {
-        return engine.worker().handle(NAP, (ctx, input) -> {
-            entries.incrementAndGet();
-            ctx.sleep("nap", duration);
-            return input;
-        }).start();
+        return engine.worker()
+                .handle(NAP, (ctx, input) -> {
+                    entries.incrementAndGet();
+                    ctx.sleep("nap", duration);
+                    return input;
+                })
+                .start();
     }
 
     private RunHandle<Integer> trigger() {

@@ -212,8 +212,7 @@ class StepTest extends EngineTest {
         assertThat(text(charge)).isEqualTo("\"paid\"");
         assertThat(charge.error()).isNull();
         assertThat(charge.failedAttempts()).isEmpty();
-        assertThat(charge.finishedAt())
-                .isBetween(charge.startedAt(), run.info().finishedAt());
+        assertThat(charge.finishedAt()).isBetween(charge.startedAt(), run.info().finishedAt());
         var sleep = step(run, "cool-off");
         assertThat(sleep.kind()).isEqualTo(StepKind.SLEEP);
         assertThat(sleep.status()).isEqualTo(StepStatus.COMPLETED);
@@ -313,8 +312,14 @@ class StepTest extends EngineTest {
     @Test
     @Proves("STEP-12")
     void chance_differs_from_call_to_call_and_from_run_to_run() {
-        work(ORDER, (ctx, order) -> "%s %s %d %d"
-                .formatted(ctx.randomUuid(), ctx.randomUuid(), ctx.random().nextLong(), ctx.random().nextLong()));
+        work(
+                ORDER,
+                (ctx, order) -> "%s %s %d %d"
+                        .formatted(
+                                ctx.randomUuid(),
+                                ctx.randomUuid(),
+                                ctx.random().nextLong(),
+                                ctx.random().nextLong()));
 
         var first = trigger("o-1").await(PATIENCE).split(" ");
         var second = trigger("o-2").await(PATIENCE).split(" ");
@@ -360,7 +365,11 @@ class StepTest extends EngineTest {
     }
 
     private static List<Object> timeAndChance(WorkflowContext ctx) {
-        return Arrays.asList(ctx.now(), ctx.randomUuid(), ctx.random().nextLong(), ctx.random().nextGaussian());
+        return Arrays.asList(
+                ctx.now(),
+                ctx.randomUuid(),
+                ctx.random().nextLong(),
+                ctx.random().nextGaussian());
     }
 
     private static void failIf(boolean broken) {

@@ -129,7 +129,8 @@ class TerminateTest extends EngineTest {
 
     @Test
     @Proves({"CANCEL-1", "LEASE-3", "RETRY-1"})
-    void what_its_handler_does_later_changes_nothing_although_the_run_was_retried_meanwhile() throws InterruptedException {
+    void what_its_handler_does_later_changes_nothing_although_the_run_was_retried_meanwhile()
+            throws InterruptedException {
         var gates = new ConcurrentHashMap<Long, Gate>();
         var worker = work(ORDER, (ctx, order) -> {
             var own = gates.computeIfAbsent(ctx.fencingToken(), token -> new Gate());
@@ -191,7 +192,10 @@ class TerminateTest extends EngineTest {
 
         for (var run : List.of(completed, failed, cancelled)) {
             var ended = run.info();
-            assertRefused(ErrorCode.INVALID_STATE, () -> run.terminate("late"), ended.status().name());
+            assertRefused(
+                    ErrorCode.INVALID_STATE,
+                    () -> run.terminate("late"),
+                    ended.status().name());
             assertThat(run.info()).isEqualTo(ended);
         }
         assertThat(completed.status()).isEqualTo(COMPLETED);

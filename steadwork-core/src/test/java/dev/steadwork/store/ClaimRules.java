@@ -35,11 +35,25 @@ interface ClaimRules extends StoreRules {
         assertThat(info.status()).isEqualTo(RunStatus.RUNNING);
         assertThat(info.lease().epoch()).isEqualTo(1);
         assertThat(info.lease().worker()).isEqualTo(WORKER);
-        assertThat(info.startedAt()).isEqualTo(claimed.now()).isEqualTo(info.times().updated());
+        assertThat(info.startedAt())
+                .isEqualTo(claimed.now())
+                .isEqualTo(info.times().updated());
         assertThat(info.times().due()).isEqualTo(claimed.now().plus(LEASE));
         assertThat(claimed.runs())
                 .containsExactly(new ClaimedRun(
-                        run, TYPE, TYPE, 4, 1, 1, json("1"), RetryPolicy.none(), null, claimed.now(), 0, false, List.of()));
+                        run,
+                        TYPE,
+                        TYPE,
+                        4,
+                        1,
+                        1,
+                        json("1"),
+                        RetryPolicy.none(),
+                        null,
+                        claimed.now(),
+                        0,
+                        false,
+                        List.of()));
     }
 
     @Test
@@ -74,8 +88,8 @@ interface ClaimRules extends StoreRules {
         var b = create(aRun().queue("b").priority(2));
         create(aRun().queue("c").priority(9));
 
-        var request = new ClaimRequest(
-                namespace(), WORKER, List.of("a", "b"), List.of(TYPE), List.of(), List.of(), 2, LEASE);
+        var request =
+                new ClaimRequest(namespace(), WORKER, List.of("a", "b"), List.of(TYPE), List.of(), List.of(), 2, LEASE);
 
         assertThat(claim(request)).containsExactly(b, a);
     }
@@ -180,8 +194,7 @@ interface ClaimRules extends StoreRules {
         assertThat(steps)
                 .extracting(step -> step.key().name(), StepRecord::status, StepRecord::attempt)
                 .containsExactlyInAnyOrder(
-                        tuple("charge", StepStatus.RETRYING, 2),
-                        tuple("ship", StepStatus.COMPLETED, 1));
+                        tuple("charge", StepStatus.RETRYING, 2), tuple("ship", StepStatus.COMPLETED, 1));
     }
 
     @Test

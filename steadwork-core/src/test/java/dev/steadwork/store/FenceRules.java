@@ -32,10 +32,12 @@ interface FenceRules extends StoreRules {
         return List.of(
                 Named.of("SaveStep", (run, epoch) -> new Write.SaveStep(run, epoch, step("late", 9, "1"))),
                 Named.of("SaveAttempt", (run, epoch) -> new Write.SaveAttempt(run, epoch, attempt("late", 9, 1))),
-                Named.of("Finish", (run, epoch) -> new Write.Finish(
-                        run, epoch, RunStatus.COMPLETED, json("1"), null, null)),
-                Named.of("Park", (run, epoch) -> new Write.Park(
-                        run, epoch, IN_AN_HOUR, sleepStep("late", 9), null, 1, null)),
+                Named.of(
+                        "Finish",
+                        (run, epoch) -> new Write.Finish(run, epoch, RunStatus.COMPLETED, json("1"), null, null)),
+                Named.of(
+                        "Park",
+                        (run, epoch) -> new Write.Park(run, epoch, IN_AN_HOUR, sleepStep("late", 9), null, 1, null)),
                 Named.of("Pause", Write.Pause::new),
                 Named.of("Release", Write.Release::new));
     }
@@ -108,7 +110,8 @@ interface FenceRules extends StoreRules {
         var run = store().claim(request).runs().get(0);
         promote();
 
-        assertThat(write(new Write.SaveStep(run.id(), run.epoch(), step("charge", 1, "1")))).isEqualTo(Ack.LEASE_LOST);
+        assertThat(write(new Write.SaveStep(run.id(), run.epoch(), step("charge", 1, "1"))))
+                .isEqualTo(Ack.LEASE_LOST);
         assertThat(finish(run, RunStatus.COMPLETED)).isEqualTo(Ack.LEASE_LOST);
         assertThat(status(run.id())).isEqualTo(RunStatus.PENDING);
     }
@@ -233,8 +236,8 @@ interface FenceRules extends StoreRules {
         var run = running();
         var wake = Instant.parse("2050-01-01T00:00:00.123456Z");
 
-        var ack = write(new Write.Park(
-                run.id(), run.epoch(), Write.Wake.at(wake), sleepStep("cooling-off", 1), null, 1, null));
+        var ack = write(
+                new Write.Park(run.id(), run.epoch(), Write.Wake.at(wake), sleepStep("cooling-off", 1), null, 1, null));
 
         assertThat(ack).isEqualTo(Ack.STORED);
         var info = info(run.id());
@@ -270,7 +273,9 @@ interface FenceRules extends StoreRules {
         write(new Write.Park(run.id(), run.epoch(), Write.Wake.at(wake), sleepStep("wait", 1), null, 1, null));
 
         assertThat(info(run.id()).times().due()).isEqualTo(deadline);
-        assertThat(store().steps(run.id()).get(0).finishedAt()).as("the timer itself").isEqualTo(wake);
+        assertThat(store().steps(run.id()).get(0).finishedAt())
+                .as("the timer itself")
+                .isEqualTo(wake);
     }
 
     @Test
@@ -364,7 +369,10 @@ interface FenceRules extends StoreRules {
         assertThat(step.failedAttempts().get(0).number()).isEqualTo(6);
         assertThat(step.failedAttempts().get(99))
                 .isEqualTo(new StepInfo.FailedAttempt(
-                        105, ERROR, attempt("charge", 1, 105).startedAt(), attempt("charge", 1, 105).finishedAt()));
+                        105,
+                        ERROR,
+                        attempt("charge", 1, 105).startedAt(),
+                        attempt("charge", 1, 105).finishedAt()));
     }
 
     @Test
@@ -414,8 +422,7 @@ interface FenceRules extends StoreRules {
             park(parked, Write.Wake.after(Duration.ofSeconds(1)));
 
             assertThat(hints.ended).contains(Signals.hash(ended.id()));
-            assertThat(hints.ready)
-                    .contains(Signals.topic(namespace(), "b"), Signals.topic(namespace(), "c"));
+            assertThat(hints.ready).contains(Signals.topic(namespace(), "b"), Signals.topic(namespace(), "c"));
         }
     }
 }

@@ -264,7 +264,9 @@ interface OperatorRules extends StoreRules {
 
         assertThat(store().steps(run.id())).singleElement().satisfies(step -> {
             assertThat(step.name()).isEqualTo("charge");
-            assertThat(step.failedAttempts()).extracting(StepInfo.FailedAttempt::number).containsExactly(1);
+            assertThat(step.failedAttempts())
+                    .extracting(StepInfo.FailedAttempt::number)
+                    .containsExactly(1);
         });
         assertThat(claimOnly(run.id()).steps()).hasSize(1);
     }
@@ -341,7 +343,8 @@ interface OperatorRules extends StoreRules {
         var run = running();
         store().delete(run.id(), "test");
 
-        assertThat(write(new Write.SaveStep(run.id(), run.epoch(), step("charge", 1, "1")))).isEqualTo(Ack.STORED);
+        assertThat(write(new Write.SaveStep(run.id(), run.epoch(), step("charge", 1, "1"))))
+                .isEqualTo(Ack.STORED);
         assertThat(store().heartbeat(new Heartbeat(
                                 namespace(),
                                 WORKER,

@@ -35,8 +35,7 @@ interface QueryRules extends StoreRules {
         assertThat(store().find(unknown)).isNull();
         assertThat(store().input(unknown)).isNull();
         assertThat(store().steps(unknown)).isEmpty();
-        assertThat(store().ends(List.of(unknown)))
-                .containsExactly(new RunEnd(unknown, null, Payload.NONE, null));
+        assertThat(store().ends(List.of(unknown))).containsExactly(new RunEnd(unknown, null, Payload.NONE, null));
     }
 
     @Test
@@ -66,7 +65,9 @@ interface QueryRules extends StoreRules {
             var run = running();
             write(new Write.Finish(run.id(), run.epoch(), RunStatus.COMPLETED, output, null, null));
 
-            assertThat(store().ends(List.of(run.id()))).extracting(RunEnd::output).containsExactly(output);
+            assertThat(store().ends(List.of(run.id())))
+                    .extracting(RunEnd::output)
+                    .containsExactly(output);
         }
     }
 
@@ -78,7 +79,16 @@ interface QueryRules extends StoreRules {
         var key = new StepRecord.Key("charge", 2, 5);
         var input = new Payload(new byte[] {1, 2}, Payload.BYTES);
         var record = new StepRecord(
-                key, StepKind.FUNCTION, StepStatus.FAILED, 3, input, Payload.NONE, ERROR, time, time.plusMillis(1), null);
+                key,
+                StepKind.FUNCTION,
+                StepStatus.FAILED,
+                3,
+                input,
+                Payload.NONE,
+                ERROR,
+                time,
+                time.plusMillis(1),
+                null);
         write(new Write.SaveStep(run.id(), run.epoch(), record));
         write(new Write.SaveAttempt(
                 run.id(), run.epoch(), new AttemptRecord(key, StepKind.FUNCTION, 2, ERROR, time, time)));
@@ -133,7 +143,9 @@ interface QueryRules extends StoreRules {
     }
 
     private List<RunId> page(RunQuery.Filter filter, RunId before, int limit) {
-        return store().list(namespace(), filter, before, limit).stream().map(RunInfo::id).toList();
+        return store().list(namespace(), filter, before, limit).stream()
+                .map(RunInfo::id)
+                .toList();
     }
 
     /** Asks for these runs, in any order, both by list and by count. */
@@ -175,13 +187,18 @@ interface QueryRules extends StoreRules {
         var named = create(aRun().externalId("order-1").queue("shared"));
         var child = create(aRun().parent(new RunInfo.Parent(parent, null)).queue("shared"));
 
-        assertMatches(new RunQuery.Filter(Set.of(), "refund", null, Map.of(), null, null, null, null, null, false), typed);
-        assertMatches(new RunQuery.Filter(Set.of(), null, "fast", Map.of(), null, null, null, null, null, false), queued);
+        assertMatches(
+                new RunQuery.Filter(Set.of(), "refund", null, Map.of(), null, null, null, null, null, false), typed);
+        assertMatches(
+                new RunQuery.Filter(Set.of(), null, "fast", Map.of(), null, null, null, null, null, false), queued);
         assertMatches(
                 new RunQuery.Filter(Set.of(), null, null, Map.of(), "order-1", null, null, null, null, false), named);
-        assertMatches(new RunQuery.Filter(Set.of(), null, null, Map.of(), null, null, null, parent, null, false), child);
         assertMatches(
-                new RunQuery.Filter(Set.of(), TYPE, "shared", Map.of(), null, null, null, null, null, false), named, child);
+                new RunQuery.Filter(Set.of(), null, null, Map.of(), null, null, null, parent, null, false), child);
+        assertMatches(
+                new RunQuery.Filter(Set.of(), TYPE, "shared", Map.of(), null, null, null, null, null, false),
+                named,
+                child);
     }
 
     @Test

@@ -42,7 +42,8 @@ interface RegistryRules extends StoreRules {
         assertThat(store().queuesOfPrefixes(namespace(), List.of("billing", "ma")))
                 .containsExactlyInAnyOrder("money", "billing_other", "mail");
         assertThat(store().queuesOfPrefixes(namespace(), List.of("b%", "_ail"))).isEmpty();
-        assertThat(store().queuesOfPrefixes(namespace() + "-b", List.of("billing."))).isEmpty();
+        assertThat(store().queuesOfPrefixes(namespace() + "-b", List.of("billing.")))
+                .isEmpty();
     }
 
     @Test

@@ -62,8 +62,7 @@ interface StoreRules {
     }
 
     default ClaimRequest claimOf(String queue, int limit) {
-        return new ClaimRequest(
-                namespace(), WORKER, List.of(queue), List.of(TYPE), List.of(), List.of(), limit, LEASE);
+        return new ClaimRequest(namespace(), WORKER, List.of(queue), List.of(TYPE), List.of(), List.of(), limit, LEASE);
     }
 
     default List<RunId> claim(ClaimRequest request) {
@@ -135,7 +134,9 @@ interface StoreRules {
     }
 
     default void register(Workflow<?, ?>... workflows) {
-        store().register(namespace(), List.of(workflows).stream().map(Definition::of).toList());
+        store().register(
+                        namespace(),
+                        List.of(workflows).stream().map(Definition::of).toList());
     }
 
     default void registerWorker(List<String> types, List<String> typePrefixes) {

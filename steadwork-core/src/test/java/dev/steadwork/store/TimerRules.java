@@ -176,8 +176,8 @@ interface TimerRules extends StoreRules {
         var silent = running(aRun().queue("b"));
         var before = info(silent.id());
 
-        var answer = store().heartbeat(heartbeat(new Heartbeat.Held(
-                held.id(), held.epoch(), Duration.ofHours(7), null, null)));
+        var answer = store().heartbeat(
+                        heartbeat(new Heartbeat.Held(held.id(), held.epoch(), Duration.ofHours(7), null, null)));
 
         assertThat(answer.held()).isEqualTo(Map.of(held.id(), new Requests(false, false)));
         assertThat(info(held.id()).times().due()).isEqualTo(answer.now().plus(Duration.ofHours(7)));
@@ -202,8 +202,8 @@ interface TimerRules extends StoreRules {
         finish(ended, RunStatus.COMPLETED);
         var unknown = aRun().build().id();
 
-        var answer = store().heartbeat(heartbeat(
-                held(stale.id(), stale.epoch()), held(ended.id(), ended.epoch()), held(unknown, 1)));
+        var answer = store().heartbeat(
+                        heartbeat(held(stale.id(), stale.epoch()), held(ended.id(), ended.epoch()), held(unknown, 1)));
 
         assertThat(answer.held()).isEmpty();
         assertThat(info(current.id()).status()).isEqualTo(RunStatus.RUNNING);
@@ -218,7 +218,7 @@ interface TimerRules extends StoreRules {
         store().pause(paused.id());
 
         var answer = store().heartbeat(
-                heartbeat(held(cancelled.id(), cancelled.epoch()), held(paused.id(), paused.epoch())));
+                        heartbeat(held(cancelled.id(), cancelled.epoch()), held(paused.id(), paused.epoch())));
 
         assertThat(answer.held())
                 .isEqualTo(Map.of(
@@ -232,16 +232,14 @@ interface TimerRules extends StoreRules {
         var run = running();
         write(new Write.SaveStep(run.id(), run.epoch(), StoreRules.step("charge", 1, "1")));
 
-        var answer = store().heartbeat(heartbeat(new Heartbeat.Held(
-                run.id(), run.epoch(), LEASE, "ship", Duration.ofSeconds(30))));
+        var answer = store().heartbeat(
+                        heartbeat(new Heartbeat.Held(run.id(), run.epoch(), LEASE, "ship", Duration.ofSeconds(30))));
 
         var since = answer.now().minusSeconds(30);
         assertThat(info(run.id()).runningStep()).isEqualTo(new RunInfo.RunningStep("ship", since));
         assertThat(store().steps(run.id()))
                 .extracting(StepInfo::name, StepInfo::status, StepInfo::position)
-                .containsExactly(
-                        tuple("charge", StepStatus.COMPLETED, 1),
-                        tuple("ship", StepStatus.RUNNING, 2));
+                .containsExactly(tuple("charge", StepStatus.COMPLETED, 1), tuple("ship", StepStatus.RUNNING, 2));
         store().heartbeat(heartbeat(held(run.id(), run.epoch())));
         assertThat(info(run.id()).runningStep()).isNull();
     }
@@ -302,7 +300,9 @@ interface TimerRules extends StoreRules {
         store().expireDeadlines(namespace(), (type, failed, failedType, payload, error) -> {
             assertThat(List.of(type, failed, failedType, payload, error.type()))
                     .isEqualTo(List.of("dead", run, TYPE, input, RunError.DEADLINE_EXCEEDED));
-            var letter = new RunSpec(namespace(), type).input(new Payload(new byte[] {1}, Payload.BYTES)).build();
+            var letter = new RunSpec(namespace(), type)
+                    .input(new Payload(new byte[] {1}, Payload.BYTES))
+                    .build();
             letters.add(letter);
             return letter;
         });

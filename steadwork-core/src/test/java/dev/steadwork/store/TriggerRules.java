@@ -36,8 +36,11 @@ interface TriggerRules extends StoreRules {
         var run = info(create(aRun()));
 
         assertThat(run.status()).isEqualTo(RunStatus.PENDING);
-        assertThat(run.times().due()).isEqualTo(run.createdAt()).isEqualTo(run.times().updated());
-        assertThat(run.createdAt()).isBetween(Instant.now().minusSeconds(60), Instant.now().plusSeconds(60));
+        assertThat(run.times().due())
+                .isEqualTo(run.createdAt())
+                .isEqualTo(run.times().updated());
+        assertThat(run.createdAt())
+                .isBetween(Instant.now().minusSeconds(60), Instant.now().plusSeconds(60));
         assertThat(run.attempt()).isEqualTo(1);
         assertThat(run.lease()).isEqualTo(new RunInfo.Lease(null, 0, 0));
         assertThat(run.retry()).isEqualTo(RetryPolicy.defaults());
@@ -53,8 +56,7 @@ interface TriggerRules extends StoreRules {
         var deadline = Instant.parse("2050-01-01T00:00:00.123456Z");
         var retry = new RetryPolicy(7, Duration.ofMillis(1500), 1.5, Duration.ofHours(2), 0.25, Set.of("a.B"));
 
-        var run = info(create(aRun()
-                .queue("fast")
+        var run = info(create(aRun().queue("fast")
                 .priority(-3)
                 .deadlineAt(deadline)
                 .retry(retry)
@@ -173,7 +175,8 @@ interface TriggerRules extends StoreRules {
     default void a_definition_counts_in_its_namespace_only() {
         store().register("elsewhere", List.of(Definition.of(Workflow.define(TYPE, String.class, String.class))));
 
-        assertThat(trigger(aRun().check(TriggerCheck.REQUIRE_REGISTERED)).outcome()).isEqualTo(Outcome.UNKNOWN_TYPE);
+        assertThat(trigger(aRun().check(TriggerCheck.REQUIRE_REGISTERED)).outcome())
+                .isEqualTo(Outcome.UNKNOWN_TYPE);
     }
 
     @Test
@@ -282,8 +285,8 @@ interface TriggerRules extends StoreRules {
         var second = aRun().key("order-1").build();
         var other = aRun().build();
 
-        var results = store().write(
-                List.of(new Write.Trigger(first), new Write.Trigger(other), new Write.Trigger(second)));
+        var results =
+                store().write(List.of(new Write.Trigger(first), new Write.Trigger(other), new Write.Trigger(second)));
 
         assertThat(results)
                 .containsExactly(
@@ -297,9 +300,16 @@ interface TriggerRules extends StoreRules {
     default void fifty_threads_with_one_key_make_one_run() throws Exception {
         var answers = atOnce(50, () -> trigger(aRun().key("order-1")));
 
-        assertThat(answers).extracting(TriggerResult::id).hasSize(50).containsOnly(answers.get(0).id());
-        assertThat(answers).filteredOn(answer -> answer.outcome() == Outcome.CREATED).hasSize(1);
-        assertThat(answers).filteredOn(answer -> answer.outcome() == Outcome.EXISTED).hasSize(49);
+        assertThat(answers)
+                .extracting(TriggerResult::id)
+                .hasSize(50)
+                .containsOnly(answers.get(0).id());
+        assertThat(answers)
+                .filteredOn(answer -> answer.outcome() == Outcome.CREATED)
+                .hasSize(1);
+        assertThat(answers)
+                .filteredOn(answer -> answer.outcome() == Outcome.EXISTED)
+                .hasSize(49);
     }
 
     private static <T> List<T> atOnce(int threads, Callable<T> call) throws Exception {
@@ -356,7 +366,9 @@ interface TriggerRules extends StoreRules {
     @Proves("TRIG-6")
     default void one_refused_run_of_a_batch_creates_nothing() {
         var good = aRun().build();
-        var bad = new RunSpec(namespace(), "unknown").check(TriggerCheck.REQUIRE_REGISTERED).build();
+        var bad = new RunSpec(namespace(), "unknown")
+                .check(TriggerCheck.REQUIRE_REGISTERED)
+                .build();
 
         var results = store().triggerAll(List.of(good, bad));
 

@@ -25,7 +25,12 @@ final class Deadlines {
         this.store = store;
     }
 
-    private record Overdue(RunId run, String type, Instant deadline, @Nullable String deadLetter, Payload input) {
+    private record Overdue(
+            RunId run,
+            String type,
+            Instant deadline,
+            @Nullable String deadLetter,
+            Payload input) {
         static Overdue of(RowView row) {
             return new Overdue(
                     row.getColumn("run_id", RunId.class),
@@ -36,8 +41,7 @@ final class Deadlines {
         }
 
         RunError error() {
-            return new RunError(
-                    RunError.DEADLINE_EXCEEDED, "The deadline %s passed.".formatted(deadline), null, null);
+            return new RunError(RunError.DEADLINE_EXCEEDED, "The deadline %s passed.".formatted(deadline), null, null);
         }
     }
 
@@ -74,8 +78,7 @@ final class Deadlines {
 
     /** Most applications have no such runs: then this one statement is all. */
     private boolean isAnyWaiting(String namespace) {
-        var sql =
-                """
+        var sql = """
                 SELECT EXISTS (
                        SELECT 1
                          FROM steadwork.run
@@ -94,8 +97,7 @@ final class Deadlines {
 
     private List<Overdue> overdue(Handle handle, String namespace, Instant now) {
         // In the order of run ids, which is that of all statements that change several runs.
-        var sql =
-                """
+        var sql = """
                 SELECT r.run_id, r.type, r.deadline, d.dead_letter,
                        CASE WHEN d.dead_letter IS NOT NULL THEN r.input_type END AS input_type,
                        CASE WHEN d.dead_letter IS NOT NULL THEN r.input END AS input
@@ -127,8 +129,7 @@ final class Deadlines {
     }
 
     private boolean fail(Handle handle, Overdue overdue, Instant now) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET status = 'FAILED',
                        error = :error,

@@ -43,8 +43,8 @@ public final class JdbcStores {
             var dialect = new PostgresDialect();
             return postgres(PostgresAccess.pool(url, config, dialect), postgresPlace(url), dialect, config);
         }
-        throw new InvalidArgument("%s is not supported; a URL begins with jdbc:sqlite: or jdbc:postgresql:."
-                .formatted(schemeOf(url)));
+        throw new InvalidArgument(
+                "%s is not supported; a URL begins with jdbc:sqlite: or jdbc:postgresql:.".formatted(schemeOf(url)));
     }
 
     private static void open(SqliteAccess access, SqliteUrl location) {
@@ -65,19 +65,16 @@ public final class JdbcStores {
                 // The application's connections come and go, so our own commits cannot be told from others.
                 var everyChange = new AtomicInteger();
                 return sqlite(
-                        SqliteAccess.of(dataSource, dialect),
-                        location,
-                        everyChange::incrementAndGet,
-                        dialect,
-                        config);
+                        SqliteAccess.of(dataSource, dialect), location, everyChange::incrementAndGet, dialect, config);
             }
             case "PostgreSQL" -> {
                 var dialect = new PostgresDialect();
                 var place = product.url == null ? "Postgres" : postgresPlace(product.url);
                 return postgres(PostgresAccess.of(dataSource, dialect), place, dialect, config);
             }
-            default -> throw new InvalidArgument(
-                    "The data source is of %s; supported are SQLite and PostgreSQL.".formatted(product.name));
+            default ->
+                throw new InvalidArgument(
+                        "The data source is of %s; supported are SQLite and PostgreSQL.".formatted(product.name));
         }
     }
 

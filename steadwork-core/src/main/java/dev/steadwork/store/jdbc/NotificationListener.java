@@ -59,13 +59,15 @@ final class NotificationListener implements AutoCloseable {
         try (var connection = connect()) {
             kept = connection;
             if (!connection.isWrapperFor(PGConnection.class)) {
-                LOG.warn("The data source does not give connections of the Postgres driver: new work is found by polling.");
+                LOG.warn(
+                        "The data source does not give connections of the Postgres driver: new work is found by polling.");
                 return false;
             }
             hear(connection, connection.unwrap(PGConnection.class));
         } catch (SQLException e) {
             if (!isClosed()) {
-                LOG.warn("Not listening for notifications, new work is found by polling until it works again: {}",
+                LOG.warn(
+                        "Not listening for notifications, new work is found by polling until it works again: {}",
                         SqlErrors.translate(e, "listening for notifications").getMessage());
             }
         }

@@ -69,8 +69,7 @@ final class Notifier implements AutoCloseable {
     }
 
     private void addNotify(Pipeline pipeline, List<String> payloads) {
-        var sql =
-                """
+        var sql = """
                 SELECT pg_notify(:channel, p.payload)
                   FROM unnest(:payloads) AS p (payload)
                 """;

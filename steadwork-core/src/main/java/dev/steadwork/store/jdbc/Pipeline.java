@@ -92,8 +92,7 @@ final class Pipeline {
         }
     }
 
-    private static void bind(
-            Connection connection, PreparedStatement statement, int position, Columns.SqlArray array)
+    private static void bind(Connection connection, PreparedStatement statement, int position, Columns.SqlArray array)
             throws SQLException {
         if (array.elements() == null) {
             statement.setNull(position, Types.ARRAY, "_" + array.elementType());

@@ -71,8 +71,7 @@ final class PostgresDialect implements Dialect {
     @Override
     public boolean hasTable(Handle handle, String schema, String table) {
         // Not to_regclass: what it has cached may be older than the lock that was just waited for.
-        var sql =
-                """
+        var sql = """
                 SELECT count(*) > 0
                   FROM pg_tables
                  WHERE schemaname = :schema
@@ -95,8 +94,7 @@ final class PostgresDialect implements Dialect {
 
     @Override
     public void lockMigrations(Handle handle, String schema) {
-        var sql =
-                """
+        var sql = """
                 SELECT pg_advisory_xact_lock(hashtext('steadwork migrations'), hashtext(:schema)) IS NULL
                 """;
         handle.createQuery(sql).bind("schema", schema).mapTo(Boolean.class).one();
@@ -194,8 +192,7 @@ final class PostgresDialect implements Dialect {
 
         @Override
         protected Argument build(RunId run, ConfigRegistry config) {
-            return (position, statement, context) ->
-                    statement.setObject(position, run.uuid());
+            return (position, statement, context) -> statement.setObject(position, run.uuid());
         }
     }
 }

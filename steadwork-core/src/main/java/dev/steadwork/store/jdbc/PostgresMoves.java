@@ -18,8 +18,7 @@ final class PostgresMoves {
     private PostgresMoves() {}
 
     static void addFinishes(Pipeline pipeline, Flush flush, Flush.Kind<Write.Finish> finishes) {
-        var sql =
-                """
+        var sql = """
                 WITH clock AS MATERIALIZED (SELECT now() AS now)
                 UPDATE steadwork.run AS r
                    SET status = u.status,
@@ -54,7 +53,9 @@ final class PostgresMoves {
                 .uuids("runs", finish -> finish.run().uuid())
                 .longs("epochs", Write.Finish::epoch)
                 .texts("statuses", finish -> finish.status().name())
-                .texts("errors", finish -> finish.status() == RunStatus.COMPLETED ? null : Rows.errorJson(finish.error()))
+                .texts(
+                        "errors",
+                        finish -> finish.status() == RunStatus.COMPLETED ? null : Rows.errorJson(finish.error()))
                 .texts("outputTypes", finish -> Rows.payloadType(finish.output()))
                 .bytes("outputs", finish -> Rows.payloadBytes(finish.output()))
                 .values();
@@ -67,8 +68,7 @@ final class PostgresMoves {
 
     static void addParks(Pipeline pipeline, Flush flush, Flush.Kind<Write.Park> parks) {
         // The sleep is kept by the statement that parks the run: there is no moment in which only one of them is true.
-        var sql =
-                """
+        var sql = """
                 WITH clock AS MATERIALIZED (
                          SELECT now() AS now,
                                 now() + interval '60 seconds' AS soon),
@@ -231,8 +231,7 @@ final class PostgresMoves {
     }
 
     static void addPauses(Pipeline pipeline, Flush flush, Flush.Kind<Write.Pause> pauses) {
-        var sql =
-                """
+        var sql = """
                 WITH clock AS MATERIALIZED (SELECT now() AS now)
                 UPDATE steadwork.run AS r
                    SET status = CASE WHEN r.pause_requested_at IS NULL THEN 'PENDING' ELSE 'PAUSED' END,
@@ -269,8 +268,7 @@ final class PostgresMoves {
     }
 
     static void addReleases(Pipeline pipeline, Flush flush, Flush.Kind<Write.Release> releases) {
-        var sql =
-                """
+        var sql = """
                 WITH clock AS MATERIALIZED (SELECT now() AS now)
                 UPDATE steadwork.run AS r
                    SET status = 'PENDING',
@@ -308,7 +306,8 @@ final class PostgresMoves {
                 .values();
     }
 
-    private static <W, P, V> Function<W, @Nullable V> of(Function<W, @Nullable P> part, Function<P, @Nullable V> column) {
+    private static <W, P, V> Function<W, @Nullable V> of(
+            Function<W, @Nullable P> part, Function<P, @Nullable V> column) {
         return write -> {
             P present = part.apply(write);
             return present == null ? null : column.apply(present);

@@ -15,11 +15,12 @@ final class PostgresSteps {
     private PostgresSteps() {}
 
     static void addSteps(Pipeline pipeline, Flush.Kind<Write.SaveStep> saves) {
-        // The row lock lets no promotion slip in between the look at the epoch and the commit of the step. It is exclusive:
-        // two share locks on one row would cost a multixact. Each item looks up its run by itself, so that neither missing
+        // The row lock lets no promotion slip in between the look at the epoch and the commit of the step. It is
+        // exclusive:
+        // two share locks on one row would cost a multixact. Each item looks up its run by itself, so that neither
+        // missing
         // nor old statistics talk the planner out of the primary key.
-        var sql =
-                """
+        var sql = """
                 WITH held AS MATERIALIZED (
                          SELECT u.*, r.cancel_requested, r.pause_requested
                            FROM unnest(
@@ -98,8 +99,7 @@ final class PostgresSteps {
     }
 
     static void addAttempts(Pipeline pipeline, Flush.Kind<Write.SaveAttempt> saves) {
-        var sql =
-                """
+        var sql = """
                 WITH held AS MATERIALIZED (
                          SELECT u.*, r.cancel_requested, r.pause_requested
                            FROM unnest(
@@ -160,8 +160,7 @@ final class PostgresSteps {
     /** Removes what the attempts push out of the last hundred, if they do. */
     static void addTrim(Pipeline pipeline, List<Write.SaveAttempt> saves, List<Write.Park> parks) {
         // Needs no fence: whoever writes an attempt, one that is so much older is not wanted any more.
-        var sql =
-                """
+        var sql = """
                 DELETE FROM steadwork.step_attempt AS old
                  USING unnest(
                            (SELECT CAST(:runs AS uuid[])),
@@ -178,7 +177,8 @@ final class PostgresSteps {
         record Old(UUID run, StepRecord.Key key, int attempt) {}
         var old = new ArrayList<Old>();
         for (var save : saves) {
-            old.add(new Old(save.run().uuid(), save.attempt().key(), save.attempt().attempt() - AttemptRecord.KEPT));
+            old.add(new Old(
+                    save.run().uuid(), save.attempt().key(), save.attempt().attempt() - AttemptRecord.KEPT));
         }
         for (var park : parks) {
             var failed = park.failedAttempt();

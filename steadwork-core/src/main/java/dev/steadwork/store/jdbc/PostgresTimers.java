@@ -59,10 +59,10 @@ final class PostgresTimers {
 
     private static void addPromotion(
             Pipeline pipeline, String namespace, Map<String, Object> values, Promoted promoted) {
-        // Raises the epoch of an expired lease in a transaction before the next claim, so that a claim sees all steps that
+        // Raises the epoch of an expired lease in a transaction before the next claim, so that a claim sees all steps
+        // that
         // were accepted under the old epoch. BETWEEN: as in the claim.
-        var sql =
-                """
+        var sql = """
                 WITH given AS MATERIALIZED (
                          SELECT CAST(:namespace AS text) AS namespace,
                                 CAST(:queues AS text[]) AS queues,
@@ -113,8 +113,7 @@ final class PostgresTimers {
     }
 
     private static void addNextDue(Pipeline pipeline, Map<String, Object> values, Promoted promoted) {
-        var sql =
-                """
+        var sql = """
                 SELECT now() AS now, min(head.due_at) AS due_at
                   FROM unnest((SELECT CAST(:queues AS text[]))) AS q (queue)
                  CROSS JOIN LATERAL (
@@ -152,8 +151,7 @@ final class PostgresTimers {
     }
 
     private static void addWorker(Pipeline pipeline, Heartbeat heartbeat, Instant[] clock) {
-        var sql =
-                """
+        var sql = """
                 WITH clock AS MATERIALIZED (SELECT now() AS now),
                      alive AS (
                          UPDATE steadwork.worker AS w
@@ -176,14 +174,16 @@ final class PostgresTimers {
                 .with("completed", heartbeat.completed())
                 .with("failed", heartbeat.failed())
                 .values();
-        pipeline.add(sql, values, row -> clock[0] = row.getObject("now", OffsetDateTime.class).toInstant());
+        pipeline.add(
+                sql,
+                values,
+                row -> clock[0] = row.getObject("now", OffsetDateTime.class).toInstant());
     }
 
     private static void addLeases(
             Pipeline pipeline, List<Heartbeat.Held> held, Map<RunId, HeartbeatAnswer.Requests> requests) {
         // BETWEEN: as in the claim.
-        var sql =
-                """
+        var sql = """
                 WITH clock AS MATERIALIZED (SELECT now() AS now),
                      held AS MATERIALIZED (
                          SELECT u.run_id,

@@ -63,7 +63,8 @@ final class PostgresTriggers {
             return results.containsKey(run.id());
         }
 
-        private void add(NewRun run, TriggerResult.Outcome outcome, @Nullable UUID holder, @Nullable String holderType) {
+        private void add(
+                NewRun run, TriggerResult.Outcome outcome, @Nullable UUID holder, @Nullable String holderType) {
             var id = holder == null ? run.id() : new RunId(holder);
             results.put(run.id(), new TriggerResult(outcome, id, holderType));
         }
@@ -127,7 +128,8 @@ final class PostgresTriggers {
 
     /** Adds the insert, one per namespace. */
     void addInserts(Pipeline pipeline, List<NewRun> runs, Triggered triggered) {
-        var namespaces = runs.stream().map(NewRun::namespace).distinct().sorted().toList();
+        var namespaces =
+                runs.stream().map(NewRun::namespace).distinct().sorted().toList();
         for (var namespace : namespaces) {
             var ordered = runs.stream()
                     .filter(run -> run.namespace().equals(namespace))
@@ -139,8 +141,7 @@ final class PostgresTriggers {
 
     private void addInsert(Pipeline pipeline, String namespace, List<NewRun> runs, Triggered triggered) {
         // No conflict target: a run that was inserted before its answer got lost is no error either.
-        var sql =
-                """
+        var sql = """
                 WITH clock AS MATERIALIZED (
                          SELECT now() AS now,
                                 now() + interval '60 seconds' AS soon),
@@ -267,8 +268,7 @@ final class PostgresTriggers {
 
     /** Answers for those runs that exist, whose key another run has, or whose type is refused; not for the others. */
     private void explain(Connection connection, List<NewRun> runs, Triggered triggered) throws SQLException {
-        var sql =
-                """
+        var sql = """
                 WITH asked AS MATERIALIZED (
                          SELECT u.*
                            FROM unnest(

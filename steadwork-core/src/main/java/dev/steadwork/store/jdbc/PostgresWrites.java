@@ -115,8 +115,7 @@ final class PostgresWrites {
         if (open.isEmpty()) {
             return;
         }
-        var sql =
-                """
+        var sql = """
                 SELECT CAST(u.n AS integer) AS n,
                        r.lease_epoch,
                        CAST(r.status AS varchar(255)) AS status,

@@ -34,9 +34,9 @@ final class Reads {
         this.database = database;
     }
 
-    @Nullable RunInfo find(RunId run) {
-        var sql =
-                """
+    @Nullable
+    RunInfo find(RunId run) {
+        var sql = """
                 SELECT run_id, namespace, type, queue, status, priority, due_at, lease_epoch, attempt, lost_leases, worker,
                        created_at, started_at, finished_at, paused_at, updated_at, deadline, cancel_requested_at,
                        pause_requested_at, idempotency_key, key_policy, version, external_id, parent_run_id, parent_step,
@@ -45,12 +45,13 @@ final class Reads {
                  WHERE shard = :shard
                    AND run_id = :run
                 """;
-        return database.read(handle -> ofRun(handle, sql, run).map(Rows::runInfo).findOne().orElse(null));
+        return database.read(
+                handle -> ofRun(handle, sql, run).map(Rows::runInfo).findOne().orElse(null));
     }
 
-    @Nullable Payload input(RunId run) {
-        var sql =
-                """
+    @Nullable
+    Payload input(RunId run) {
+        var sql = """
                 SELECT input_type, input
                   FROM steadwork.run
                  WHERE shard = :shard
@@ -101,8 +102,7 @@ final class Reads {
     }
 
     private List<StepRecord> outcomes(Handle handle, RunId run) {
-        var sql =
-                """
+        var sql = """
                 SELECT name, occurrence, position, kind, status, attempt, started_at, finished_at, wake_at, error,
                        input_type, input, output_type, output
                   FROM steadwork.step
@@ -116,8 +116,7 @@ final class Reads {
     }
 
     private List<AttemptRecord> attempts(Handle handle, RunId run) {
-        var sql =
-                """
+        var sql = """
                 SELECT name, occurrence, attempt, position, kind, error, started_at, finished_at
                   FROM steadwork.step_attempt
                  WHERE shard = :shard
@@ -128,8 +127,7 @@ final class Reads {
     }
 
     private List<RunInfo.RunningStep> runningStep(Handle handle, RunId run) {
-        var sql =
-                """
+        var sql = """
                 SELECT step_name, step_since
                   FROM steadwork.run
                  WHERE shard = :shard
@@ -174,7 +172,10 @@ final class Reads {
                 .bind("errorText", filter.errorText())
                 .bind("withDeleted", filter.withDeleted());
         database.dialect()
-                .bindList(query, "statuses", filter.statuses().stream().map(Enum::name).toList());
+                .bindList(
+                        query,
+                        "statuses",
+                        filter.statuses().stream().map(Enum::name).toList());
         return query;
     }
 
@@ -197,6 +198,8 @@ final class Reads {
     }
 
     private Query ofRun(Handle handle, String sql, RunId run) {
-        return handle.createQuery(database.sql(sql)).bind("shard", Shards.of(run)).bind("run", run);
+        return handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.of(run))
+                .bind("run", run);
     }
 }

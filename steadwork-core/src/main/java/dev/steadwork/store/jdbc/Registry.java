@@ -20,8 +20,7 @@ final class Registry {
     }
 
     void register(String namespace, Collection<Definition> definitions) {
-        var sql =
-                """
+        var sql = """
                 INSERT INTO steadwork.definition
                     (namespace, type, queue, retry, timeout_ms, lease_ms, dead_letter, key_policy, registered_at)
                 VALUES
@@ -72,8 +71,7 @@ final class Registry {
     }
 
     Set<String> queuesOfPrefixes(String namespace, Collection<String> typePrefixes) {
-        var sql =
-                """
+        var sql = """
                 SELECT DISTINCT queue
                   FROM steadwork.definition
                  WHERE namespace = :namespace
@@ -93,8 +91,7 @@ final class Registry {
     }
 
     void registerWorker(WorkerRegistration worker) {
-        var sql =
-                """
+        var sql = """
                 INSERT INTO steadwork.worker
                     (namespace, worker_id, name, host, pid, status, concurrency, queues, type_prefixes, registered_at,
                      heartbeat_at)
@@ -126,14 +123,12 @@ final class Registry {
     }
 
     private void replaceTypes(Handle handle, WorkerRegistration worker) {
-        var delete =
-                """
+        var delete = """
                 DELETE FROM steadwork.worker_type
                  WHERE namespace = :namespace
                    AND worker_id = :worker
                 """;
-        var insert =
-                """
+        var insert = """
                 INSERT INTO steadwork.worker_type (namespace, type, worker_id)
                 VALUES (:namespace, :type, :worker)
                 ON CONFLICT DO NOTHING
@@ -155,8 +150,7 @@ final class Registry {
     }
 
     void deregisterWorker(String namespace, String workerId) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.worker
                    SET status = 'OFFLINE',
                        active = 0

@@ -74,8 +74,7 @@ final class Rows {
         return json.toString();
     }
 
-    private static void putIfGiven(
-            ObjectNode json, String name, @Nullable String value) {
+    private static void putIfGiven(ObjectNode json, String name, @Nullable String value) {
         if (value != null) {
             json.put(name, storable(value));
         }
@@ -108,7 +107,9 @@ final class Rows {
             return Map.of();
         }
         var tags = new TreeMap<String, String>();
-        tree(json).fields().forEachRemaining(tag -> tags.put(tag.getKey(), tag.getValue().asText()));
+        tree(json)
+                .fields()
+                .forEachRemaining(tag -> tags.put(tag.getKey(), tag.getValue().asText()));
         return Map.copyOf(tags);
     }
 

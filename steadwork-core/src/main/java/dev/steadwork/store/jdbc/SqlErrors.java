@@ -94,8 +94,9 @@ final class SqlErrors {
         }
         if (state.startsWith("28") || state.equals("42501")) {
             return because(
-                    new Unauthorized("The database refused the user while %s (SQLState %s). Check user, password and rights."
-                            .formatted(doing, state)),
+                    new Unauthorized(
+                            "The database refused the user while %s (SQLState %s). Check user, password and rights."
+                                    .formatted(doing, state)),
                     e);
         }
         if (SCHEMA_DIFFERS.contains(state)) {
@@ -105,10 +106,13 @@ final class SqlErrors {
             return because(new Conflict("A row with this key exists already, found while %s.".formatted(doing)), e);
         }
         if (state.equals("23503")) {
-            return because(new InvalidArgument("A row that was referred to does not exist, found while %s.".formatted(doing)), e);
+            return because(
+                    new InvalidArgument("A row that was referred to does not exist, found while %s.".formatted(doing)),
+                    e);
         }
         if (state.equals("3D000")) {
-            return because(new InvalidArgument("The database does not exist, found while %s. Create it.".formatted(doing)), e);
+            return because(
+                    new InvalidArgument("The database does not exist, found while %s. Create it.".formatted(doing)), e);
         }
         if (NOT_STORABLE.contains(state)) {
             return because(
@@ -116,37 +120,46 @@ final class SqlErrors {
                             .formatted(doing, state)),
                     e);
         }
-        return e instanceof SQLTransientConnectionException ? unreachable(e, doing, "SQLState " + state) : fault(e, doing);
+        return e instanceof SQLTransientConnectionException
+                ? unreachable(e, doing, "SQLState " + state)
+                : fault(e, doing);
     }
 
     private static RuntimeException bySqliteCode(SQLException e, String doing) {
         return switch (e.getErrorCode()) {
-            case SQLITE_BUSY, SQLITE_LOCKED -> new Unavailable(
-                    "Another process kept the database locked while %s; try again.".formatted(doing), e);
-            case SQLITE_PERM, SQLITE_READONLY -> new Unavailable(
-                    "The file may not be written, found while %s. Check the rights of the file and its directory."
-                            .formatted(doing),
-                    e);
+            case SQLITE_BUSY, SQLITE_LOCKED ->
+                new Unavailable("Another process kept the database locked while %s; try again.".formatted(doing), e);
+            case SQLITE_PERM, SQLITE_READONLY ->
+                new Unavailable(
+                        "The file may not be written, found while %s. Check the rights of the file and its directory."
+                                .formatted(doing),
+                        e);
             case SQLITE_FULL -> new Unavailable("The disk is full, found while %s. Make room.".formatted(doing), e);
-            case SQLITE_IOERR, SQLITE_CANTOPEN -> new Unavailable(
-                    "The file cannot be opened, read or written, found while %s. Check its path, its rights and the disk."
-                            .formatted(doing),
-                    e);
+            case SQLITE_IOERR, SQLITE_CANTOPEN ->
+                new Unavailable(
+                        "The file cannot be opened, read or written, found while %s. Check its path, its rights and the disk."
+                                .formatted(doing),
+                        e);
             case SQLITE_INTERRUPT -> new Timeout("The database was interrupted while %s.".formatted(doing), e);
-            case SQLITE_NOTADB -> because(
-                    new InvalidArgument(
-                            "The file is not an SQLite database, found while %s. Name another file.".formatted(doing)),
-                    e);
-            case SQLITE_CORRUPT -> because(
-                    new PreconditionFailed(
-                            "The database file is damaged, found while %s. Restore it from a backup.".formatted(doing)),
-                    e);
-            case SQLITE_CONSTRAINT -> SqliteConstraint.isKey(e)
-                    ? because(new Conflict("A row with this key exists already, found while %s.".formatted(doing)), e)
-                    : fault(e, doing);
-            default -> e instanceof SQLTransientConnectionException
-                    ? unreachable(e, doing, "no free connection")
-                    : fault(e, doing);
+            case SQLITE_NOTADB ->
+                because(
+                        new InvalidArgument("The file is not an SQLite database, found while %s. Name another file."
+                                .formatted(doing)),
+                        e);
+            case SQLITE_CORRUPT ->
+                because(
+                        new PreconditionFailed("The database file is damaged, found while %s. Restore it from a backup."
+                                .formatted(doing)),
+                        e);
+            case SQLITE_CONSTRAINT ->
+                SqliteConstraint.isKey(e)
+                        ? because(
+                                new Conflict("A row with this key exists already, found while %s.".formatted(doing)), e)
+                        : fault(e, doing);
+            default ->
+                e instanceof SQLTransientConnectionException
+                        ? unreachable(e, doing, "no free connection")
+                        : fault(e, doing);
         };
     }
 

@@ -23,7 +23,8 @@ final class SqliteAccess implements Access {
         this.readers = readers;
     }
 
-    private record Readers(DataSource dataSource, Jdbi jdbi, @Nullable HikariDataSource ownPool) {}
+    private record Readers(
+            DataSource dataSource, Jdbi jdbi, @Nullable HikariDataSource ownPool) {}
 
     static SqliteAccess of(SqliteUrl url, Dialect dialect) {
         var writing = jdbi(writerSource(url), dialect);
@@ -123,8 +124,8 @@ final class SqliteAccess implements Access {
 
     /** How often other connections have committed, as the writing connection sees it. */
     int foreignCommits() {
-        return writer.exclusively(
-                handle -> handle.createQuery("PRAGMA data_version").mapTo(Integer.class).one());
+        return writer.exclusively(handle ->
+                handle.createQuery("PRAGMA data_version").mapTo(Integer.class).one());
     }
 
     @Override

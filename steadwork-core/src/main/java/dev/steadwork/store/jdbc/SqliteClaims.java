@@ -47,8 +47,7 @@ final class SqliteClaims {
     }
 
     private List<Candidate> headOf(Handle handle, String queue, ClaimRequest request) {
-        var sql =
-                """
+        var sql = """
                 SELECT run_id, priority, due_at
                   FROM steadwork.run AS r
                  WHERE shard = :shard
@@ -83,8 +82,7 @@ final class SqliteClaims {
     }
 
     private List<ClaimedRun> take(Handle handle, ClaimRequest request, List<RunId> best, Instant now) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET status = 'RUNNING',
                        lease_epoch = lease_epoch + 1,
@@ -137,8 +135,7 @@ final class SqliteClaims {
         if (claimedBefore.isEmpty()) {
             return;
         }
-        var outcomes =
-                """
+        var outcomes = """
                 SELECT run_id, name, occurrence, position, kind, status, attempt, started_at, finished_at, wake_at, error,
                        output_type, output
                   FROM steadwork.step
@@ -147,8 +144,7 @@ final class SqliteClaims {
                  ORDER BY run_id, position
                 """;
         // SQLite takes the other columns from the row that has the maximum.
-        var retrying =
-                """
+        var retrying = """
                 SELECT run_id, name, occurrence, position, kind, 'RETRYING' AS status, max(attempt) AS attempt, started_at,
                        finished_at, NULL AS wake_at, error, NULL AS output_type, NULL AS output
                   FROM steadwork.step_attempt a

@@ -24,15 +24,14 @@ final class SqliteTimers {
 
     Promotion promote(Handle handle, PromoteRequest request) {
         var now = database.now(handle);
-        var executing = Rows.listJson(
-                request.executing().stream().map(RunId::toString).toList());
+        var executing =
+                Rows.listJson(request.executing().stream().map(RunId::toString).toList());
         int promoted = promoteDue(handle, request, executing, now);
         return new Promotion(promoted, untilNext(handle, request, executing, now));
     }
 
     private int promoteDue(Handle handle, PromoteRequest request, String executing, Instant now) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET lease_epoch = lease_epoch + (status = 'RUNNING'),
                        lost_leases = lost_leases + (status = 'RUNNING'),
@@ -69,8 +68,7 @@ final class SqliteTimers {
     }
 
     private @Nullable Duration untilNext(Handle handle, PromoteRequest request, String executing, Instant now) {
-        var sql =
-                """
+        var sql = """
                 SELECT due_at
                   FROM steadwork.run
                  WHERE shard = :shard
@@ -109,8 +107,7 @@ final class SqliteTimers {
     }
 
     private Optional<Requests> prolong(Handle handle, Heartbeat.Held held, Instant now) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET due_at = :leaseEnd,
                        step_name = :step,
@@ -137,8 +134,7 @@ final class SqliteTimers {
     }
 
     private void updateWorker(Handle handle, Heartbeat heartbeat, Instant now) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.worker
                    SET heartbeat_at = :now,
                        active = :active,

@@ -39,8 +39,7 @@ final class SqliteTriggers {
     }
 
     private Optional<String> insertRow(Handle handle, NewRun run, Instant now) {
-        var sql =
-                """
+        var sql = """
                 INSERT INTO steadwork.run
                     (shard, run_id, namespace, type, queue, status, priority, due_at, created_at, updated_at, deadline,
                      idempotency_key, key_policy, version, external_id, parent_run_id, parent_step, retry, tags,
@@ -89,7 +88,9 @@ final class SqliteTriggers {
                 .bind("now", now)
                 .bindByType("deadline", timeOf(run.deadline(), now), Instant.class)
                 .bind("key", run.idempotencyKey())
-                .bind("keyPolicy", run.keyPolicy() == null ? null : run.keyPolicy().name())
+                .bind(
+                        "keyPolicy",
+                        run.keyPolicy() == null ? null : run.keyPolicy().name())
                 .bind("version", run.version())
                 .bind("externalId", run.externalId())
                 .bindByType("parentRun", parent == null ? null : parent.run(), RunId.class)
@@ -106,8 +107,7 @@ final class SqliteTriggers {
 
     /** A run of that very id is this one, sent again because the answer was lost. */
     private TriggerResult whyNot(Handle handle, NewRun run) {
-        var sql =
-                """
+        var sql = """
                 SELECT run_id, type
                   FROM steadwork.run
                  WHERE shard = :shard
@@ -142,8 +142,7 @@ final class SqliteTriggers {
     }
 
     private static TriggerResult refused(NewRun run) {
-        var outcome =
-                run.check() == TriggerCheck.REQUIRE_ONLINE ? Outcome.NO_WORKER_ONLINE : Outcome.UNKNOWN_TYPE;
+        var outcome = run.check() == TriggerCheck.REQUIRE_ONLINE ? Outcome.NO_WORKER_ONLINE : Outcome.UNKNOWN_TYPE;
         return new TriggerResult(outcome, run.id(), null);
     }
 

@@ -22,7 +22,8 @@ record SqliteUrl(String url, @Nullable Path file) {
             return new SqliteUrl(url, null);
         }
         try {
-            return new SqliteUrl(url, Path.of(path.replaceFirst("^file:(//)?", "")).toAbsolutePath());
+            return new SqliteUrl(
+                    url, Path.of(path.replaceFirst("^file:(//)?", "")).toAbsolutePath());
         } catch (InvalidPathException e) {
             throw new InvalidArgument("'%s' is not the path of a file.".formatted(path));
         }

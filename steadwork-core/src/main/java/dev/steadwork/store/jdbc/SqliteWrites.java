@@ -122,8 +122,7 @@ final class SqliteWrites {
     }
 
     private @Nullable Fence fence(RunId run) {
-        var sql =
-                """
+        var sql = """
                 SELECT lease_epoch, status, namespace, queue,
                        cancel_requested_at IS NOT NULL AS cancel_requested,
                        pause_requested_at IS NOT NULL AS pause_requested
@@ -139,15 +138,13 @@ final class SqliteWrites {
                         RunStatus.valueOf(row.getColumn("status", String.class)),
                         row.getColumn("cancel_requested", Boolean.class),
                         row.getColumn("pause_requested", Boolean.class),
-                        Signals.topic(
-                                row.getColumn("namespace", String.class), row.getColumn("queue", String.class))))
+                        Signals.topic(row.getColumn("namespace", String.class), row.getColumn("queue", String.class))))
                 .findOne()
                 .orElse(null);
     }
 
     private void insertStep(RunId run, StepRecord step, @Nullable Instant wakeAt) {
-        var sql =
-                """
+        var sql = """
                 INSERT INTO steadwork.step
                     (shard, run_id, name, occurrence, position, kind, status, attempt, started_at, finished_at, wake_at,
                      error, input_type, input, output_type, output)
@@ -177,8 +174,7 @@ final class SqliteWrites {
     }
 
     private void insertAttempt(RunId run, AttemptRecord attempt) {
-        var sql =
-                """
+        var sql = """
                 INSERT INTO steadwork.step_attempt
                     (shard, run_id, name, occurrence, attempt, position, kind, error, started_at, finished_at)
                 VALUES
@@ -203,8 +199,7 @@ final class SqliteWrites {
     }
 
     private void deleteAttempt(RunId run, StepRecord.Key key, int attempt) {
-        var sql =
-                """
+        var sql = """
                 DELETE FROM steadwork.step_attempt
                  WHERE shard = :shard
                    AND run_id = :run
@@ -222,8 +217,7 @@ final class SqliteWrites {
     }
 
     private void finish(Write.Finish finish) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET status = :status,
                        output_type = :outputType,
@@ -253,8 +247,7 @@ final class SqliteWrites {
     }
 
     private void park(Write.Park park, Fence fence) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET status = CASE WHEN pause_requested_at IS NULL THEN 'SLEEPING' ELSE 'PAUSED' END,
                        paused_at = CASE WHEN pause_requested_at IS NULL THEN paused_at ELSE :now END,
@@ -271,7 +264,9 @@ final class SqliteWrites {
                    AND lease_epoch = :epoch
                    AND status = 'RUNNING'
                 """;
-        var wake = park.wake().at() == null ? SqliteTime.after(now, park.wake().after()) : park.wake().at();
+        var wake = park.wake().at() == null
+                ? SqliteTime.after(now, park.wake().after())
+                : park.wake().at();
         bind(handle.createUpdate(database.sql(sql)), park)
                 .bind("wake", wake)
                 .bind("attempt", park.attempt())
@@ -287,8 +282,7 @@ final class SqliteWrites {
     }
 
     private void pause(Write.Pause pause, Fence fence) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET status = CASE WHEN pause_requested_at IS NULL THEN 'PENDING' ELSE 'PAUSED' END,
                        paused_at = CASE WHEN pause_requested_at IS NULL THEN paused_at ELSE :now END,
@@ -310,8 +304,7 @@ final class SqliteWrites {
     }
 
     private void release(Write.Release release, Fence fence) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET status = 'PENDING',
                        lease_epoch = lease_epoch + 1,

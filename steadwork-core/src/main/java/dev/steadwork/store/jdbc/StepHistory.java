@@ -26,7 +26,8 @@ final class StepHistory {
     }
 
     void add(AttemptRecord attempt) {
-        attempts.computeIfAbsent(attempt.key().label(), label -> new ArrayList<>()).add(attempt);
+        attempts.computeIfAbsent(attempt.key().label(), label -> new ArrayList<>())
+                .add(attempt);
     }
 
     void add(RunInfo.RunningStep step) {

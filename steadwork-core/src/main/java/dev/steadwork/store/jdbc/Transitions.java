@@ -37,16 +37,16 @@ final class Transitions {
             var status = statusOf(handle, run);
             return switch (status) {
                 case CANCELLED -> NO_EFFECT;
-                case COMPLETED, FAILED -> throw new InvalidState(
-                        "Run %s is %s: it has ended and cannot be cancelled.".formatted(run, status));
+                case COMPLETED, FAILED ->
+                    throw new InvalidState(
+                            "Run %s is %s: it has ended and cannot be cancelled.".formatted(run, status));
                 case PENDING, RUNNING, SLEEPING, PAUSED -> null;
             };
         });
     }
 
     private boolean cancelWaiting(Handle handle, RunId run) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET status = 'CANCELLED',
                        due_at = NULL,
@@ -61,8 +61,7 @@ final class Transitions {
     }
 
     private boolean requestCancel(Handle handle, RunId run) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET cancel_requested_at = coalesce(cancel_requested_at, :now),
                        updated_at = :now
@@ -75,8 +74,7 @@ final class Transitions {
 
     /** The worker that may be executing it hears of it, finds its lease lost and stops. */
     void terminate(RunId run, String reason) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET status = 'CANCELLED',
                        lease_epoch = lease_epoch + 1,
@@ -120,8 +118,7 @@ final class Transitions {
     }
 
     private boolean pauseWaiting(Handle handle, RunId run) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET status = 'PAUSED',
                        paused_at = :now,
@@ -135,8 +132,7 @@ final class Transitions {
     }
 
     private boolean requestPause(Handle handle, RunId run) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET pause_requested_at = coalesce(pause_requested_at, :now),
                        updated_at = :now
@@ -164,8 +160,7 @@ final class Transitions {
     }
 
     private Optional<Integer> resumePaused(Handle handle, RunId run) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET status = CASE WHEN due_at > :now THEN 'SLEEPING' ELSE 'PENDING' END,
                        paused_at = NULL,
@@ -180,8 +175,7 @@ final class Transitions {
 
     /** Also if the worker that was to pause the run has left it meanwhile. */
     private boolean withdrawPause(Handle handle, RunId run) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET pause_requested_at = NULL,
                        updated_at = :now
@@ -211,8 +205,7 @@ final class Transitions {
     }
 
     private Optional<Integer> retryEnded(Handle handle, RunId run) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET status = 'PENDING',
                        due_at = :now,
@@ -237,15 +230,13 @@ final class Transitions {
     }
 
     private void forgetFailedSteps(Handle handle, RunId run) {
-        var steps =
-                """
+        var steps = """
                 DELETE FROM steadwork.step
                  WHERE shard = :shard
                    AND run_id = :run
                    AND status = 'FAILED'
                 """;
-        var attempts =
-                """
+        var attempts = """
                 DELETE FROM steadwork.step_attempt AS a
                  WHERE a.shard = :shard
                    AND a.run_id = :run
@@ -268,13 +259,12 @@ final class Transitions {
     private InvalidState notRetryable(Handle handle, RunId run) {
         var status = statusOf(handle, run);
         var why = status == RunStatus.FAILED || status == RunStatus.CANCELLED ? "deleted" : status.name();
-        return new InvalidState(
-                "Run %s is %s: only FAILED and CANCELLED runs that are not deleted can be retried.".formatted(run, why));
+        return new InvalidState("Run %s is %s: only FAILED and CANCELLED runs that are not deleted can be retried."
+                .formatted(run, why));
     }
 
     void delete(RunId run, String reason) {
-        var sql =
-                """
+        var sql = """
                 UPDATE steadwork.run
                    SET deleted_at = :now,
                        deleted_reason = :reason,
@@ -312,8 +302,7 @@ final class Transitions {
     }
 
     private RunStatus statusOf(Handle handle, RunId run) {
-        var sql =
-                """
+        var sql = """
                 SELECT status
                   FROM steadwork.run
                  WHERE shard = :shard
@@ -333,15 +322,12 @@ final class Transitions {
 
     private Optional<Integer> changedTopic(Handle handle, String sql, RunId run) {
         return bind(handle.createQuery(database.sql(sql)), handle, run)
-                .map(row -> Signals.topic(
-                        row.getColumn("namespace", String.class), row.getColumn("queue", String.class)))
+                .map(row ->
+                        Signals.topic(row.getColumn("namespace", String.class), row.getColumn("queue", String.class)))
                 .findOne();
     }
 
     private <S extends SqlStatement<S>> S bind(S statement, Handle handle, RunId run) {
-        return statement
-                .bind("shard", Shards.of(run))
-                .bind("run", run)
-                .bind("now", database.now(handle));
+        return statement.bind("shard", Shards.of(run)).bind("run", run).bind("now", database.now(handle));
     }
 }

@@ -180,9 +180,7 @@ class MigrationsTest {
     @Test
     void a_user_without_the_right_to_create_schemas_may_use_one_that_exists() throws SQLException {
         var url = TestDatabase.POSTGRES.newUrl();
-        execute(
-                url,
-                """
+        execute(url, """
                 CREATE ROLE no_schemas LOGIN;
                 CREATE SCHEMA steadwork AUTHORIZATION no_schemas;
                 """);

@@ -60,12 +60,10 @@ class NotificationTest extends PostgresFixture {
     void listen() {
         other = openStore();
         other.signals().subscribe(heard);
-        await().until(() -> selectInt(
-                        """
+        await().until(() -> selectInt("""
                         SELECT count(*) FROM pg_stat_activity
                          WHERE application_name = 'steadwork-listener' AND datname = current_database() AND query LIKE 'LISTEN%'
-                        """)
-                == 2);
+                        """) == 2);
     }
 
     @AfterEach
@@ -85,8 +83,7 @@ class NotificationTest extends PostgresFixture {
         trigger(1);
         var run = claim(1, LEASE).get(0);
 
-        store.write(List.of(
-                new Write.Finish(run.id(), run.epoch(), RunStatus.COMPLETED, Payload.NONE, null, null)));
+        store.write(List.of(new Write.Finish(run.id(), run.epoch(), RunStatus.COMPLETED, Payload.NONE, null, null)));
 
         await().until(() -> heard.ended.contains(Signals.hash(run.id())));
     }
@@ -97,8 +94,7 @@ class NotificationTest extends PostgresFixture {
         var runs = claim(3_000, LEASE);
 
         store.write(runs.stream()
-                .map(run -> new Write.Finish(
-                        run.id(), run.epoch(), RunStatus.COMPLETED, Payload.NONE, null, null))
+                .map(run -> new Write.Finish(run.id(), run.epoch(), RunStatus.COMPLETED, Payload.NONE, null, null))
                 .toList());
 
         var hashes = runs.stream().map(run -> Signals.hash(run.id())).toList();
@@ -122,8 +118,8 @@ class NotificationTest extends PostgresFixture {
         await().until(() -> heard.ready.contains(TOPIC));
         heard.ready.clear();
 
-        store.write(List.of(new Write.Park(
-                run.id(), run.epoch(), Write.Wake.after(Duration.ofSeconds(5)), null, null, 1, null)));
+        store.write(List.of(
+                new Write.Park(run.id(), run.epoch(), Write.Wake.after(Duration.ofSeconds(5)), null, null, 1, null)));
 
         await().until(() -> heard.ready.contains(TOPIC));
     }
@@ -151,8 +147,7 @@ class NotificationTest extends PostgresFixture {
     void after_its_connection_was_cut_a_process_looks_at_everything_and_hears_again() throws SQLException {
         int gaps = heard.gaps.get();
 
-        selectInt(
-                """
+        selectInt("""
                 SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
                  WHERE application_name = 'steadwork-listener' AND datname = current_database()
                 """);

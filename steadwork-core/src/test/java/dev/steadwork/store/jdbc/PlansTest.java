@@ -116,8 +116,7 @@ class PlansTest extends PostgresFixture {
     private Map<String, String> plans() throws SQLException {
         var calls = new LinkedHashMap<String, String>();
         try (var statement = connection.createStatement();
-                var rows = statement.executeQuery(
-                        """
+                var rows = statement.executeQuery("""
                         SELECT name, statement, cardinality(parameter_types)
                           FROM pg_prepared_statements
                          WHERE statement LIKE '%"steadwork".run%'
@@ -149,8 +148,7 @@ class PlansTest extends PostgresFixture {
     }
 
     private void fillUp() throws SQLException {
-        execute(
-                """
+        execute("""
                 INSERT INTO steadwork.run
                     (shard, run_id, namespace, type, queue, status, priority, due_at, created_at, updated_at, lease_epoch)
                 SELECT 0, gen_random_uuid(), 'default', 'checkout', 'checkout',
@@ -160,16 +158,14 @@ class PlansTest extends PostgresFixture {
                        now(), now(), 1
                   FROM generate_series(1, 250000) AS n
                 """);
-        execute(
-                """
+        execute("""
                 INSERT INTO steadwork.step (shard, run_id, name, occurrence, position, kind, status, attempt)
                 SELECT shard, run_id, 'charge', 1, 1, 'FUNCTION', 'COMPLETED', 1
                   FROM steadwork.run
                  LIMIT 100000
                     ON CONFLICT DO NOTHING
                 """);
-        execute(
-                """
+        execute("""
                 INSERT INTO steadwork.step_attempt
                     (shard, run_id, name, occurrence, attempt, position, kind, error, started_at, finished_at)
                 SELECT shard, run_id, 'ship', 1, 1, 2, 'FUNCTION', '{}', now(), now()

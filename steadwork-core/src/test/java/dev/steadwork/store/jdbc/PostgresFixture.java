@@ -61,8 +61,7 @@ abstract class PostgresFixture {
 
     /** A store as another process would open it. */
     Store openStore() {
-        return JdbcStores.open(
-                new StoreConfig(url, null, null, null, "steadwork", 10, true, Duration.ofSeconds(60)));
+        return JdbcStores.open(new StoreConfig(url, null, null, null, "steadwork", 10, true, Duration.ofSeconds(60)));
     }
 
     /** A store on an application's data source. */
@@ -85,8 +84,7 @@ abstract class PostgresFixture {
                 throw e.getCause();
             }
         });
-        return proxy(
-                DataSource.class, (method, arguments) -> Thread.currentThread() == owner ? kept : connect());
+        return proxy(DataSource.class, (method, arguments) -> Thread.currentThread() == owner ? kept : connect());
     }
 
     private static <T> T proxy(Class<T> type, Call call) {
@@ -141,8 +139,8 @@ abstract class PostgresFixture {
 
     List<ClaimedRun> claim(List<String> queues, int limit, Duration lease) {
         var worker = Thread.currentThread().getName();
-        return store.claim(new ClaimRequest(
-                        NAMESPACE, worker, queues, List.of(TYPE), List.of(), List.of(), limit, lease))
+        return store.claim(
+                        new ClaimRequest(NAMESPACE, worker, queues, List.of(TYPE), List.of(), List.of(), limit, lease))
                 .runs();
     }
 

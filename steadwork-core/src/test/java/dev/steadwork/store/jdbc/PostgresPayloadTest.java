@@ -35,7 +35,9 @@ class PostgresPayloadTest extends PostgresFixture {
             if (round == 0) {
                 store.triggerAll(newRuns);
             } else {
-                newRuns = PAYLOADS.stream().map(input -> newRun(TYPE, null, input)).toList();
+                newRuns = PAYLOADS.stream()
+                        .map(input -> newRun(TYPE, null, input))
+                        .toList();
                 store.write(newRuns.stream().map(Write.Trigger::new).toList());
             }
             var held = claim(PAYLOADS.size(), LEASE);

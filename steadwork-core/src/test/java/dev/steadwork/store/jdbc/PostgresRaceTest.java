@@ -45,9 +45,7 @@ class PostgresRaceTest extends PostgresFixture {
         var acknowledged = new HashMap<RunId, Set<String>>();
         for (int position = 1; !takingOver.isDone(); position++) {
             for (var run : saved(held, "step-" + position, position)) {
-                acknowledged
-                        .computeIfAbsent(run.id(), first -> new HashSet<>())
-                        .add("step-" + position);
+                acknowledged.computeIfAbsent(run.id(), first -> new HashSet<>()).add("step-" + position);
             }
         }
         takingOver.get();
@@ -61,8 +59,8 @@ class PostgresRaceTest extends PostgresFixture {
     }
 
     private List<ClaimedRun> saved(List<ClaimedRun> runs, String name, int position) {
-        var answers = store.write(
-                runs.stream().map(run -> step(run, name, position)).toList());
+        var answers =
+                store.write(runs.stream().map(run -> step(run, name, position)).toList());
         return IntStream.range(0, runs.size())
                 .filter(i -> answers.get(i).equals(Ack.STORED))
                 .mapToObj(runs::get)
@@ -107,7 +105,8 @@ class PostgresRaceTest extends PostgresFixture {
                     if (run.id().equals(hot.id())) {
                         assertThat(run.steps()).hasSize(saved.get());
                         int position = saved.get() + 1;
-                        assertThat(isStored(step(run, "step-" + position, position))).isTrue();
+                        assertThat(isStored(step(run, "step-" + position, position)))
+                                .isTrue();
                         saved.set(position);
                     }
                 }
@@ -124,8 +123,22 @@ class PostgresRaceTest extends PostgresFixture {
     private static NewRun urgent(String queue) {
         var run = newRun(queue, null);
         return new NewRun(
-                run.id(), NAMESPACE, TYPE, queue, run.input(), 10, run.start(), run.deadline(), null, null, null, null,
-                null, run.check(), Map.of(), null);
+                run.id(),
+                NAMESPACE,
+                TYPE,
+                queue,
+                run.input(),
+                10,
+                run.start(),
+                run.deadline(),
+                null,
+                null,
+                null,
+                null,
+                null,
+                run.check(),
+                Map.of(),
+                null);
     }
 
     @Test
@@ -167,7 +180,8 @@ class PostgresRaceTest extends PostgresFixture {
         inThreads(8, () -> {
             var shuffled = new ArrayList<>(keys);
             Collections.shuffle(shuffled);
-            return store.triggerAll(shuffled.stream().map(key -> newRun(TYPE, key)).toList());
+            return store.triggerAll(
+                    shuffled.stream().map(key -> newRun(TYPE, key)).toList());
         });
 
         assertThat(selectInt("SELECT count(*) FROM steadwork.run")).isEqualTo(keys.size());
@@ -197,6 +211,7 @@ class PostgresRaceTest extends PostgresFixture {
         deleting.get();
         operator.shutdown();
 
-        assertThat(selectInt("SELECT count(*) FROM steadwork.run WHERE deleted_at IS NULL")).isLessThanOrEqualTo(1);
+        assertThat(selectInt("SELECT count(*) FROM steadwork.run WHERE deleted_at IS NULL"))
+                .isLessThanOrEqualTo(1);
     }
 }

@@ -20,7 +20,6 @@ import dev.steadwork.store.TriggerResult;
 import dev.steadwork.store.Write;
 import dev.steadwork.testing.CountingDataSource;
 import dev.steadwork.testing.Proves;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -70,7 +69,8 @@ class PostgresTransactionTest extends PostgresFixture {
     @Test
     @Proves("STEP-3")
     void a_batch_that_is_too_big_for_one_trip_is_still_one_transaction() throws SQLException {
-        var batch = Stream.generate(() -> new Write.Trigger(newRun())).limit(2_500).toList();
+        var batch =
+                Stream.generate(() -> new Write.Trigger(newRun())).limit(2_500).toList();
 
         assertThat(store.write(batch)).allMatch(PostgresTransactionTest::isAccepted);
 
@@ -187,8 +187,8 @@ class PostgresTransactionTest extends PostgresFixture {
         var batch = new ArrayList<Write>();
         batch.add(step(held.get(0), "charge", 1));
         batch.add(attempt(held.get(1), "ship", 101));
-        batch.add(new Write.Finish(
-                held.get(2).id(), held.get(2).epoch(), RunStatus.COMPLETED, Payload.NONE, null, null));
+        batch.add(
+                new Write.Finish(held.get(2).id(), held.get(2).epoch(), RunStatus.COMPLETED, Payload.NONE, null, null));
         batch.add(park(held.get(3)));
         batch.add(new Write.Pause(held.get(4).id(), held.get(4).epoch()));
         batch.add(new Write.Release(held.get(5).id(), held.get(5).epoch()));
@@ -206,8 +206,7 @@ class PostgresTransactionTest extends PostgresFixture {
 
     private static Write.Park park(ClaimedRun run) {
         var sleep = step(run, "cooling-off", 1).step();
-        return new Write.Park(
-                run.id(), run.epoch(), Write.Wake.after(Duration.ofHours(1)), sleep, null, 1, null);
+        return new Write.Park(run.id(), run.epoch(), Write.Wake.after(Duration.ofHours(1)), sleep, null, 1, null);
     }
 
     private static boolean isAccepted(Object result) {
@@ -219,16 +218,14 @@ class PostgresTransactionTest extends PostgresFixture {
         var moved = batch.stream()
                 .filter(write -> !(write instanceof Write.SaveStep) && !(write instanceof Write.SaveAttempt))
                 .map(Write::run);
-        return selectInt(
-                """
+        return selectInt("""
                 SELECT count(DISTINCT touched.xmin::text)
                   FROM (SELECT xmin FROM steadwork.run WHERE run_id IN (%s)
                         UNION ALL
                         SELECT xmin FROM steadwork.step WHERE run_id IN (%2$s)
                         UNION ALL
                         SELECT xmin FROM steadwork.step_attempt WHERE run_id IN (%2$s)) AS touched
-                """
-                        .formatted(ids(moved), ids(batch.stream().map(Write::run))));
+                """.formatted(ids(moved), ids(batch.stream().map(Write::run))));
     }
 
     private static String ids(Stream<RunId> runs) {

@@ -91,8 +91,8 @@ class SqliteFileTest {
             store.triggerAll(List.of(run));
 
             var claimed = store.claim(claimOf(1)).runs().get(0);
-            store.write(List.of(new Write.Finish(
-                    claimed.id(), claimed.epoch(), RunStatus.COMPLETED, Payload.NONE, null, null)));
+            store.write(List.of(
+                    new Write.Finish(claimed.id(), claimed.epoch(), RunStatus.COMPLETED, Payload.NONE, null, null)));
 
             assertThat(store.find(run.id()).status()).isEqualTo(RunStatus.COMPLETED);
         }
@@ -140,11 +140,10 @@ class SqliteFileTest {
     @Test
     @Proves("STORE-3")
     void a_file_that_is_no_database_is_named() throws IOException {
-        var file = Files.writeString(directory.resolve("notes.txt"), "not a database, but long enough to have a header".repeat(9));
+        var file = Files.writeString(
+                directory.resolve("notes.txt"), "not a database, but long enough to have a header".repeat(9));
 
-        assertThatThrownBy(() -> open(file))
-                .isInstanceOf(InvalidArgument.class)
-                .hasMessageContaining(file.toString());
+        assertThatThrownBy(() -> open(file)).isInstanceOf(InvalidArgument.class).hasMessageContaining(file.toString());
     }
 
     @Test
@@ -192,11 +191,13 @@ class SqliteFileTest {
     @Test
     void our_own_commits_and_looking_are_not_taken_for_others() {
         try (var store = openWatched(directory.resolve("app.db"))) {
-            await().during(Duration.ofMillis(500)).atMost(Duration.ofSeconds(30)).until(() -> {
-                store.triggerAll(List.of(newRun()));
-                store.claim(claimOf(5));
-                return gaps.get() == 0;
-            });
+            await().during(Duration.ofMillis(500))
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> {
+                        store.triggerAll(List.of(newRun()));
+                        store.claim(claimOf(5));
+                        return gaps.get() == 0;
+                    });
         }
     }
 
