@@ -99,7 +99,7 @@ public final class RunQuery implements Cloneable {
         return changed(q -> q.parent = Check.notNull("parent", run));
     }
 
-    /** Whose error contains this text, in upper or lower case. */
+    /** Whose error contains this text; upper and lower case ASCII letters are the same. */
     public RunQuery errorContains(String text) {
         return changed(q -> q.errorText = Check.name("error text", text));
     }

@@ -257,13 +257,9 @@ public final class Steadwork implements AutoCloseable {
          * @throws PreconditionFailed if the schema has another version and may not be migrated
          */
         public Steadwork open() {
-            if ((url == null) == (dataSource == null)) {
-                throw new InvalidArgument("Give either url(...) or dataSource(...), and not both.");
-            }
             var settings = new Settings(new Workflow.Lease(lease, heartbeat), pollInterval, crashBudget);
             var payloads = new Payloads(codec, warnBytes, maxBytes);
-            var store = JdbcStores.open(
-                    new StoreConfig(url, dataSource, user, password, schema, poolSize, listen, staleAfter));
+            var store = openStore();
             try {
                 if (migrate) {
                     store.migrate();
@@ -274,6 +270,24 @@ public final class Steadwork implements AutoCloseable {
                 store.close();
                 throw failure;
             }
+        }
+
+        /**
+         * The SQL that opening with {@link #migrate} runs on an empty database, with the schema's name filled in, for
+         * people who apply it themselves. Changes nothing.
+         */
+        public String printMigrations() {
+            try (var store = openStore()) {
+                return store.printMigrations();
+            }
+        }
+
+        private Store openStore() {
+            if ((url == null) == (dataSource == null)) {
+                throw new InvalidArgument("Give either url(...) or dataSource(...), and not both.");
+            }
+            return JdbcStores.open(
+                    new StoreConfig(url, dataSource, user, password, schema, poolSize, listen, staleAfter));
         }
     }
 }

@@ -23,6 +23,9 @@ public interface Store extends AutoCloseable {
     /** Brings the schema up to date; safe when several processes do it at once. */
     void migrate();
 
+    /** The SQL of all migrations, for people who apply it themselves. */
+    String printMigrations();
+
     /** Refuses a schema that is missing, older or newer than this code, saying what to do. */
     void checkSchema();
 

@@ -186,6 +186,7 @@ interface FenceRules extends StoreRules {
         assertThat(finish(run, RunStatus.COMPLETED)).isEqualTo(Ack.REFUSED);
         assertThat(finish(run, RunStatus.FAILED)).isEqualTo(Ack.REFUSED);
         assertThat(park(run, IN_AN_HOUR)).isEqualTo(Ack.REFUSED);
+        assertThat(write(new Write.Pause(run.id(), run.epoch()))).isEqualTo(Ack.REFUSED);
         assertThat(status(run.id())).isEqualTo(RunStatus.RUNNING);
         assertThat(finish(run, RunStatus.CANCELLED).outcome()).isEqualTo(Ack.Outcome.STORED);
         assertThat(status(run.id())).isEqualTo(RunStatus.CANCELLED);

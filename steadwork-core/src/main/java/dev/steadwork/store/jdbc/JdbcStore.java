@@ -90,7 +90,7 @@ abstract class JdbcStore implements Store {
         migrations.check();
     }
 
-    /** The SQL of all migrations, for people who apply it by other means. */
+    @Override
     public String printMigrations() {
         return migrations.print();
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.steadwork.InvalidArgument;
 import dev.steadwork.PreconditionFailed;
 import dev.steadwork.RunQuery;
+import dev.steadwork.Steadwork;
 import dev.steadwork.store.Store;
 import dev.steadwork.testing.Proves;
 import dev.steadwork.testing.TestDatabase;
@@ -157,10 +158,19 @@ class MigrationsTest {
 
     @ParameterizedTest
     @EnumSource
+    void an_application_prints_them_without_changing_anything(TestDatabase database) {
+        var settings = Steadwork.builder().url(database.newUrl()).schema("billing");
+
+        assertThat(settings.printMigrations()).contains("billing").contains("CREATE TABLE");
+        assertThatThrownBy(() -> settings.migrate(false).open()).isInstanceOf(PreconditionFailed.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void the_printed_migrations_can_be_applied_by_hand(TestDatabase database) throws SQLException {
         var url = database.newUrl();
         try (var store = JdbcStores.open(Configs.of(url, "mine"))) {
-            execute(url, ((JdbcStore) store).printMigrations());
+            execute(url, store.printMigrations());
 
             store.checkSchema();
         }
