@@ -65,20 +65,27 @@ final class NotificationListener implements AutoCloseable {
             }
             hear(connection, connection.unwrap(PGConnection.class));
         } catch (SQLException e) {
-            if (!isClosed()) {
-                LOG.warn(
-                        "Not listening for notifications, new work is found by polling until it works again: {}",
-                        SqlErrors.translate(e, "listening for notifications").getMessage());
-            }
+            tell(SqlErrors.translate(e, "listening for notifications"));
         }
         return !isClosed();
     }
 
+    /** People are told once that it broke; that it is still broken, only those who look closely. */
+    private void tell(RuntimeException broken) {
+        if (isClosed()) {
+            return;
+        }
+        var message = "Not listening for notifications; new work is found by polling until it works again: {}";
+        if (pauseMillis == FIRST_PAUSE_MILLIS) {
+            LOG.warn(message, broken.getMessage());
+        } else {
+            LOG.debug(message, broken.getMessage());
+        }
+    }
+
     private void hear(Connection connection, PGConnection postgres) throws SQLException {
         connection.setAutoCommit(true);
-        try (var statement = connection.createStatement()) {
-            statement.execute("LISTEN " + notifications.channel());
-        }
+        execute(connection, "LISTEN " + notifications.channel());
         signals.gap();
         pauseMillis = FIRST_PAUSE_MILLIS;
         while (!isClosed()) {
@@ -90,6 +97,13 @@ final class NotificationListener implements AutoCloseable {
             } else if (!connection.isValid(CHECK_WITHIN_SECONDS)) {
                 throw new SQLException("The connection is broken.", "08006");
             }
+        }
+        execute(connection, "UNLISTEN *");
+    }
+
+    private static void execute(Connection connection, String sql) throws SQLException {
+        try (var statement = connection.createStatement()) {
+            statement.execute(sql);
         }
     }
 

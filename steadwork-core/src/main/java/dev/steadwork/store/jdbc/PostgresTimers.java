@@ -59,9 +59,8 @@ final class PostgresTimers {
 
     private static void addPromotion(
             Pipeline pipeline, String namespace, Map<String, Object> values, Promoted promoted) {
-        // Raises the epoch of an expired lease in a transaction before the next claim, so that a claim sees all steps
-        // that
-        // were accepted under the old epoch. BETWEEN: as in the claim.
+        // Raises the epoch of an expired lease in a transaction before the next claim, so that the claim sees all steps
+        // that were accepted under the old epoch. BETWEEN: as in the claim.
         var sql = """
                 WITH given AS MATERIALIZED (
                          SELECT CAST(:namespace AS text) AS namespace,

@@ -51,6 +51,34 @@ class PostgresTransactionTest extends PostgresFixture {
     }
 
     @Test
+    @Proves({"STEP-4", "STEP-5", "TRIG-2"})
+    void a_batch_whose_answer_was_lost_is_sent_again_and_changes_nothing() throws SQLException {
+        var batch = oneOfEachKind();
+        store.write(batch);
+        var transaction = selectText("SELECT max(xmin::text::bigint) FROM steadwork.run");
+
+        assertThat(store.write(batch)).allMatch(PostgresTransactionTest::isAccepted);
+
+        assertThat(selectText("SELECT max(xmin::text::bigint) FROM steadwork.run"))
+                .isEqualTo(transaction);
+        assertThat(selectInt("SELECT count(*) FROM steadwork.step")).isEqualTo(2);
+    }
+
+    @Test
+    @Proves("TRIG-6")
+    void runs_whose_answer_was_lost_are_triggered_again_and_exist_once() throws SQLException {
+        var known = List.of(newRun(), newRun());
+        store.triggerAll(known);
+        var more = List.of(known.get(0), newRun(), known.get(1));
+
+        assertThat(store.triggerAll(more))
+                .extracting(TriggerResult::outcome)
+                .containsOnly(TriggerResult.Outcome.CREATED);
+
+        assertThat(selectInt("SELECT count(*) FROM steadwork.run")).isEqualTo(3);
+    }
+
+    @Test
     @Proves("DEAD-1")
     void a_dead_letter_belongs_to_the_transaction_of_the_failure() throws SQLException {
         trigger(1);
