@@ -16,10 +16,8 @@ final class PostgresSteps {
 
     static void addSteps(Pipeline pipeline, Flush.Kind<Write.SaveStep> saves) {
         // The row lock lets no promotion slip in between the look at the epoch and the commit of the step. It is
-        // exclusive:
-        // two share locks on one row would cost a multixact. Each item looks up its run by itself, so that neither
-        // missing
-        // nor old statistics talk the planner out of the primary key.
+        // exclusive: two share locks on one row would cost a multixact. Each item looks up its run by itself, so that
+        // neither missing nor old statistics talk the planner out of the primary key.
         var sql = """
                 WITH held AS MATERIALIZED (
                          SELECT u.*, r.cancel_requested, r.pause_requested
