@@ -3,6 +3,7 @@ package dev.steadwork.trigger;
 import dev.steadwork.InvalidState;
 import dev.steadwork.RunId;
 import dev.steadwork.SteadworkException;
+import dev.steadwork.execute.Threads;
 import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.Store;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,6 +36,9 @@ public final class Results implements Signals.Listener, AutoCloseable {
     private final Duration pollInterval;
     private final Map<RunId, CompletableFuture<RunEnd>> awaited = new ConcurrentHashMap<>();
     private final Signals.Subscription subscription;
+    /** Not the common pool: what callers do with a result, or with that pool, must not hold up other results. */
+    private final ExecutorService threads = Threads.perTask();
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition lookNow = lock.newCondition();
     private final Set<RunId> toLookAt = new HashSet<>();
@@ -67,7 +72,7 @@ public final class Results implements Signals.Listener, AutoCloseable {
 
     private void tell(@Nullable CompletableFuture<RunEnd> waiting, RunEnd end) {
         if (waiting != null && awaited.remove(end.run(), waiting)) {
-            waiting.completeAsync(() -> end);
+            waiting.completeAsync(() -> end, threads);
         }
     }
 
@@ -168,5 +173,6 @@ public final class Results implements Signals.Listener, AutoCloseable {
             lock.unlock();
         }
         failAll();
+        threads.shutdown();
     }
 }

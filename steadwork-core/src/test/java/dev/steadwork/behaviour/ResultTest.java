@@ -30,6 +30,7 @@ import java.util.UUID;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -62,6 +63,21 @@ class ResultTest extends EngineTest {
         assertThat(run.result()).isEqualTo(new Receipt("o-1", 3));
         assertThat(run.await(Duration.ofSeconds(5))).isEqualTo(new Receipt("o-1", 3));
         assertThat(run.future()).succeedsWithin(PATIENCE).isEqualTo(new Receipt("o-1", 3));
+    }
+
+    @Test
+    @Proves("RESULT-1")
+    void a_result_comes_although_the_common_pool_is_busy() {
+        startWorker();
+        var pool = ForkJoinPool.commonPool();
+        var done = new CompletableFuture<Void>();
+        IntStream.range(0, pool.getParallelism()).forEach(i -> pool.execute(done::join));
+
+        try {
+            assertThat(trigger("o-1").await(PATIENCE)).isEqualTo(new Receipt("o-1", 3));
+        } finally {
+            done.complete(null);
+        }
     }
 
     @Test

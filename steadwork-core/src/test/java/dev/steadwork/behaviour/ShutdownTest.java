@@ -1,7 +1,6 @@
 package dev.steadwork.behaviour;
 
 import static dev.steadwork.testing.Script.SCRIPT;
-import static java.util.concurrent.CompletableFuture.runAsync;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -19,6 +18,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -37,7 +37,7 @@ class ShutdownTest extends FaultTest {
     void a_closing_worker_keeps_the_step_it_is_in_and_leaves_the_rest_to_others() {
         var worker = startWorker(LONG_LEASE, Duration.ofMinutes(1));
         var run = playHeld("step charge", "hold ship", "step thank");
-        var closed = runAsync(worker::close);
+        var closed = inThread(worker::close);
         awaitDraining();
 
         assertThat(closed).isNotDone();
@@ -56,7 +56,7 @@ class ShutdownTest extends FaultTest {
     void a_closing_worker_claims_nothing() {
         var worker = startWorker(LONG_LEASE, Duration.ofMinutes(1));
         playHeld("hold ship");
-        var closed = runAsync(worker::close);
+        var closed = inThread(worker::close);
         awaitDraining();
 
         var late = play("step charge");
@@ -73,7 +73,7 @@ class ShutdownTest extends FaultTest {
         var lease = Duration.ofMillis(1500);
         var worker = startWorker(lease, Duration.ofMinutes(1));
         var run = playHeld("hold ship");
-        var closed = runAsync(worker::close);
+        var closed = inThread(worker::close);
         awaitDraining();
         work(SCRIPT, new Script(going::add));
 
@@ -163,8 +163,8 @@ class ShutdownTest extends FaultTest {
     void join_blocks_until_the_worker_has_ended() {
         var worker = startWorker(LONG_LEASE, Duration.ofMinutes(1));
         playHeld("hold ship");
-        var joined = runAsync(worker::join);
-        var closed = runAsync(worker::close);
+        var joined = inThread(worker::join);
+        var closed = inThread(worker::close);
         awaitDraining();
 
         assertThat(joined).isNotDone();
@@ -174,6 +174,11 @@ class ShutdownTest extends FaultTest {
         assertThat(closed).succeedsWithin(PATIENCE);
         assertThat(worker.active()).isZero();
         worker.close();
+    }
+
+    /** On a thread of its own: the common pool may have only one, which a call that blocks would keep to itself. */
+    private static CompletableFuture<Void> inThread(Runnable call) {
+        return CompletableFuture.runAsync(call, task -> new Thread(task).start());
     }
 
     private Worker startWorker(Duration lease, Duration drainTimeout) {
