@@ -31,6 +31,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -70,13 +71,13 @@ class ResultTest extends EngineTest {
     void a_result_comes_although_the_common_pool_is_busy() {
         startWorker();
         var pool = ForkJoinPool.commonPool();
-        var done = new CompletableFuture<Void>();
-        IntStream.range(0, pool.getParallelism()).forEach(i -> pool.execute(done::join));
+        var busy = new Semaphore(0); // unlike a future it does not make the pool grow
+        IntStream.range(0, pool.getParallelism()).forEach(i -> pool.execute(busy::acquireUninterruptibly));
 
         try {
             assertThat(trigger("o-1").await(PATIENCE)).isEqualTo(new Receipt("o-1", 3));
         } finally {
-            done.complete(null);
+            busy.release(pool.getParallelism());
         }
     }
 
