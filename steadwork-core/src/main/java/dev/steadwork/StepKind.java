@@ -5,5 +5,9 @@ public enum StepKind {
     /** User code whose result is kept. */
     FUNCTION,
     /** A durable timer. */
-    SLEEP
+    SLEEP,
+    /** Which of several promises came first. */
+    ANY,
+    /** Which version of a change the run follows. */
+    VERSION
 }

@@ -9,5 +9,10 @@ public enum StepStatus {
     /** Done; its output is kept and never computed again. */
     COMPLETED,
     /** Its attempts are used up. */
-    FAILED
+    FAILED;
+
+    /** Whether the step has ended. */
+    public boolean isFinal() {
+        return this == COMPLETED || this == FAILED;
+    }
 }

@@ -2,6 +2,8 @@ package dev.steadwork;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -69,6 +71,54 @@ public interface WorkflowContext {
             return null;
         });
     }
+
+    /**
+     * Starts a step beside the handler. Steps of one run started so execute at the same time; each is kept and tried again
+     * like any other. Await every promise.
+     */
+    default <T> Promise<T> async(String name, Class<T> type, StepBody<T> body) {
+        return async(name, TypeRef.of(type), StepOptions.defaults(), body);
+    }
+
+    /** A step beside the handler, with options. */
+    default <T> Promise<T> async(String name, Class<T> type, StepOptions options, StepBody<T> body) {
+        return async(name, TypeRef.of(type), options, body);
+    }
+
+    /** A step beside the handler whose result has type arguments, with options. */
+    <T> Promise<T> async(String name, TypeRef<T> type, StepOptions options, StepBody<T> body);
+
+    /**
+     * Waits for all promises; the results have the order of the promises. If some failed, throws the failure of the first
+     * of them, after all have ended: the others' results are kept.
+     */
+    <T> List<T> all(List<? extends Promise<? extends T>> promises);
+
+    /** Waits for the first promise to succeed and returns its result; which one it was is kept. */
+    <T> T any(List<? extends Promise<? extends T>> promises);
+
+    /**
+     * Executes one step per item, up to 16 at a time; the results have the order of the items. If some failed, throws the
+     * failure of the first of them, after all have ended: the others' results are kept.
+     */
+    default <A, T> List<T> map(String name, Collection<A> items, Class<T> type, StepFunction<A, T> body) {
+        return map(name, items, TypeRef.of(type), StepOptions.defaults(), body);
+    }
+
+    /** One step per item whose results have type arguments, with options. */
+    <A, T> List<T> map(String name, Collection<A> items, TypeRef<T> type, StepOptions options, StepFunction<A, T> body);
+
+    /**
+     * Which version of a changed piece of code this run follows: the newest for runs that come here for the first time,
+     * {@code min} for runs that passed here before the change existed, and the same at every replay.
+     *
+     * <pre>{@code
+     * if (ctx.version("fraud-check", 0, 1) >= 1) {
+     *     ctx.run("fraud-check", () -> fraud.check(order));
+     * }
+     * }</pre>
+     */
+    int version(String changeId, int min, int max);
 
     /**
      * Sleeps durably: the run holds no worker meanwhile, and a crash neither restarts nor skips the sleep.

@@ -1,5 +1,8 @@
 package dev.steadwork.execute;
 
+import static java.util.Objects.requireNonNull;
+
+import dev.steadwork.store.Write;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
@@ -11,6 +14,11 @@ public final class DatabaseClock {
     public DatabaseClock(Instant reading) {
         this.reading = reading;
         this.readAtNanos = System.nanoTime();
+    }
+
+    /** The time of a wake-up. */
+    Instant at(Write.Wake wake) {
+        return wake.at() != null ? wake.at() : now().plus(requireNonNull(wake.after()));
     }
 
     Instant now() {

@@ -10,6 +10,8 @@ import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Write;
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -27,11 +29,12 @@ public final class Execution implements Runnable {
     private final @Nullable Handling<?, ?> handling;
     private final RunExecutor executor;
     private final AtomicBoolean settled = new AtomicBoolean();
+    /** The steps that are executing, the oldest first. */
+    private final Queue<RunningStep> runningSteps = new ConcurrentLinkedQueue<>();
 
     private volatile @Nullable Stop stop;
     private volatile long stoppedAtNanos;
     private volatile boolean pauseRequested;
-    private volatile @Nullable RunningStep runningStep;
     private @Nullable Thread handlerThread;
 
     /** Why an execution must not go on, the later ones more pressing than the earlier. */
@@ -64,8 +67,9 @@ public final class Execution implements Runnable {
         return run.epoch();
     }
 
+    /** The step that has been executing for longest, if one is. */
     public @Nullable RunningStep runningStep() {
-        return runningStep;
+        return runningSteps.peek();
     }
 
     /** How long until the run's deadline, by the database's clock; null if it has none. */
@@ -129,7 +133,7 @@ public final class Execution implements Runnable {
         var context = new RunContext(this, run, clock, executor);
         try {
             var output = handling.handler().run(context, input(handling));
-            context.rethrowSuspension();
+            context.checkAllAwaited();
             return completed(executor.payloads().encode("Output of run " + run.id(), output));
         } catch (Suspension suspension) {
             return suspension.write();
@@ -147,7 +151,7 @@ public final class Execution implements Runnable {
 
     private Write.@Nullable Fenced afterFailure(RunContext context, Throwable failure) {
         try {
-            context.gateAfterFailure();
+            context.settle();
         } catch (Suspension suspension) {
             return suspension.write();
         }
@@ -208,13 +212,22 @@ public final class Execution implements Runnable {
 
     /** Leaves the handler if the run was stopped or is past its deadline. */
     void checkNotStopped() {
-        var reason = stop;
-        if (reason != null) {
-            throw new Suspension(writeFor(reason));
+        if (stop != null) {
+            throw stopped();
         }
         if (isPastDeadline()) {
             throw new Suspension(deadlineExceeded());
         }
+    }
+
+    boolean isStopped() {
+        return stop != null;
+    }
+
+    /** How the run leaves its handler when it was told to stop. */
+    Suspension stopped() {
+        var reason = stop;
+        return new Suspension(reason == null ? null : writeFor(reason));
     }
 
     private Write.@Nullable Fenced writeFor(Stop reason) {
@@ -266,12 +279,14 @@ public final class Execution implements Runnable {
         return stop == Stop.LEASE_LOST || executor.isClosed();
     }
 
-    void stepStarted(String name) {
-        runningStep = new RunningStep(name, System.nanoTime());
+    RunningStep stepStarted(String name) {
+        var step = new RunningStep(name, System.nanoTime());
+        runningSteps.add(step);
+        return step;
     }
 
-    void stepEnded() {
-        runningStep = null;
+    void stepEnded(RunningStep step) {
+        runningSteps.remove(step);
     }
 
     /** Stores how the execution ended, once, and frees its slot. */

@@ -14,6 +14,7 @@ final class Journal {
     private final RunId run;
     private final Map<Integer, StepRecord> byPosition = new HashMap<>();
     private final Map<String, Integer> uses = new HashMap<>();
+    private final Map<String, Integer> versions = new HashMap<>();
     private int position;
 
     Journal(RunId run, List<StepRecord> recorded) {
@@ -46,5 +47,42 @@ final class Journal {
     @Nullable
     StepRecord recorded(StepRecord.Key key) {
         return byPosition.get(key.position());
+    }
+
+    /** The recorded end of this call; null if there is none yet. */
+    @Nullable
+    StepRecord outcome(StepRecord.Key key) {
+        var recorded = recorded(key);
+        return recorded != null && recorded.status().isFinal() ? recorded : null;
+    }
+
+    /** The number of the next attempt of a step that has not ended. */
+    int nextAttempt(StepRecord.Key key) {
+        var recorded = recorded(key);
+        return recorded == null ? 1 : recorded.attempt() + 1;
+    }
+
+    /** The version that was chosen for this change before in the run, if it was. */
+    @Nullable
+    Integer versionOf(String changeId) {
+        return versions.get(changeId);
+    }
+
+    int rememberVersion(String changeId, int version) {
+        versions.put(changeId, version);
+        return version;
+    }
+
+    /** Whether the run went on from here when the change did not exist yet: its next recorded call is another one. */
+    boolean passedBefore(String changeId) {
+        var next = byPosition.get(position + 1);
+        return next != null
+                && !(next.kind() == StepKind.VERSION && next.key().name().equals(changeId));
+    }
+
+    NonDeterministicWorkflow unsupportedVersion(String changeId, @Nullable Integer version, int min, int max) {
+        return new NonDeterministicWorkflow(
+                "Run %s: change '%s' was recorded with version %s, the code supports %d to %d. Deploy code that still has that version, then retry the run."
+                        .formatted(run, changeId, version, min, max));
     }
 }

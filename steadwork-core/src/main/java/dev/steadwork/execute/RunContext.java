@@ -1,48 +1,50 @@
 package dev.steadwork.execute;
 
 import dev.steadwork.Check;
-import dev.steadwork.InvalidState;
+import dev.steadwork.InvalidArgument;
 import dev.steadwork.NonDeterministicWorkflow;
 import dev.steadwork.Payload;
-import dev.steadwork.RetryPolicy;
+import dev.steadwork.PermanentFailure;
+import dev.steadwork.Promise;
 import dev.steadwork.RunError;
 import dev.steadwork.RunId;
 import dev.steadwork.StepBody;
-import dev.steadwork.StepContext;
 import dev.steadwork.StepFailedException;
+import dev.steadwork.StepFunction;
 import dev.steadwork.StepKind;
 import dev.steadwork.StepOptions;
 import dev.steadwork.StepStatus;
 import dev.steadwork.TypeRef;
 import dev.steadwork.WorkflowContext;
-import dev.steadwork.store.Ack;
-import dev.steadwork.store.AttemptRecord;
 import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.StepRecord;
 import dev.steadwork.store.Write;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.Random;
 import java.util.UUID;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** The durable calls of one handler: recorded ones are answered from the journal, new ones are executed and kept. */
 final class RunContext implements WorkflowContext {
-    /** A retry that waits no longer than this keeps its slot; a longer one gives it back. */
-    private static final Duration SHORT_WAIT = Duration.ofSeconds(1);
+    private static final TypeRef<Integer> INDEX = TypeRef.of(Integer.class);
 
     private final Execution execution;
     private final ClaimedRun run;
     private final DatabaseClock clock;
     private final RunExecutor executor;
     private final Journal journal;
+    private final StepRunner steps;
+    private final Branches branches;
     private final Replayable randomness;
-    private final Thread handlerThread = Thread.currentThread();
+    private final Gate gate;
     private Instant now;
-    private boolean ended;
-    private @Nullable Suspension suspension;
 
     RunContext(Execution execution, ClaimedRun run, DatabaseClock clock, RunExecutor executor) {
         this.execution = execution;
@@ -50,6 +52,9 @@ final class RunContext implements WorkflowContext {
         this.clock = clock;
         this.executor = executor;
         this.journal = new Journal(run.id(), run.steps());
+        this.steps = new StepRunner(execution, run, clock, executor);
+        this.branches = new Branches(executor.threads());
+        this.gate = new Gate(execution, branches, clock);
         this.randomness = new Replayable(run.id());
         this.now = run.startedAt();
     }
@@ -92,87 +97,119 @@ final class RunContext implements WorkflowContext {
     @Override
     @SuppressWarnings("NullAway") // a step may return null, and then so does its replay
     public <T> T step(String name, TypeRef<T> type, StepOptions options, StepBody<T> body) {
-        Check.notNull("type of step " + name, type);
-        Check.notNull("options of step " + name, options);
-        Check.notNull("body of step " + name, body);
+        checkStep(name, type, options, body);
         var key = nextCall(name, StepKind.FUNCTION);
+        var outcome = journal.outcome(key);
+        return valueOf(
+                outcome != null
+                        ? new Kept<>(outcome, decoded(outcome, type))
+                        : gate.inStep(() -> steps.run(key, options, body, journal.nextAttempt(key))));
+    }
+
+    @Override
+    public <T> Promise<T> async(String name, TypeRef<T> type, StepOptions options, StepBody<T> body) {
+        checkStep(name, type, options, body);
+        var branch = branch(name, type);
+        int attempt = journal.nextAttempt(branch.key());
+        if (!branch.outcome().isDone()) {
+            branches.start(branch, () -> steps.runBeside(branch.key(), options, body, attempt));
+        }
+        return branch;
+    }
+
+    @Override
+    public <A, T> List<T> map(
+            String name, Collection<A> items, TypeRef<T> type, StepOptions options, StepFunction<A, T> body) {
+        Check.notNull("items of map " + name, items);
+        checkStep(name, type, options, body);
+        var mapped = new ArrayList<Branch<T>>();
+        var open = new ArrayList<Runnable>();
+        for (var item : items) {
+            var branch = branch(name, type);
+            int attempt = journal.nextAttempt(branch.key());
+            if (!branch.outcome().isDone()) {
+                open.add(() -> Branches.complete(
+                        branch, () -> steps.runBeside(branch.key(), options, step -> body.run(item), attempt)));
+            }
+            mapped.add(branch);
+        }
+        branches.startBounded(open);
+        return all(mapped);
+    }
+
+    /** The branch of the next call; done already if the step is recorded. */
+    private <T> Branch<T> branch(String name, TypeRef<T> type) {
+        var key = nextCall(name, StepKind.FUNCTION);
+        var branch = new Branch<T>(key, this::await);
+        var outcome = journal.outcome(key);
+        if (outcome != null) {
+            branch.outcome().complete(new Kept<>(outcome, decoded(outcome, type)));
+        }
+        branches.add(branch);
+        return branch;
+    }
+
+    private <T> @Nullable T await(Branch<T> branch) {
+        gate.check("get() of promise '%s'".formatted(branch.key().label()));
+        branch.markAwaited();
+        gate.pass();
+        waitFor(List.of(branch));
+        return valueOf(outcomeOf(branch));
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // a step may return null
+    public <T> List<T> all(List<? extends Promise<? extends T>> promises) {
+        gate.check("all(...)");
+        var asked = branchesOf(promises);
+        asked.forEach(Branch::markAwaited);
+        gate.pass();
+        waitFor(asked);
+        var results = new ArrayList<T>();
+        for (var branch : asked) {
+            results.add((T) valueOf(outcomeOf(branch)));
+        }
+        return results;
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // a step may return null
+    public <T> T any(List<? extends Promise<? extends T>> promises) {
+        gate.check("any(...)");
+        var asked = branchesOf(promises);
+        if (asked.isEmpty()) {
+            throw new InvalidArgument("any(...) needs at least one promise.");
+        }
+        asked.forEach(Branch::markAwaited);
+        var key = nextCall("any", StepKind.ANY);
         var recorded = journal.recorded(key);
-        if (recorded == null) {
-            return executeStep(key, options, body, 1);
+        int winner;
+        if (recorded != null) {
+            passed(recorded.finishedAt());
+            winner = executor.payloads().decode(recorded.output(), INDEX);
+        } else {
+            winner = firstOf(asked);
+            keep(marker(key, StepKind.ANY, winner));
         }
-        return switch (recorded.status()) {
-            case COMPLETED -> {
-                passed(recorded.finishedAt());
-                yield executor.payloads().decode(recorded.output(), type);
-            }
-            case FAILED -> {
-                passed(recorded.finishedAt());
-                throw new StepFailedException(key.label(), errorOf(recorded));
-            }
-            case RETRYING, RUNNING -> executeStep(key, options, body, recorded.attempt() + 1);
-        };
+        waitFor(List.of(asked.get(winner)));
+        return (T) valueOf(outcomeOf(asked.get(winner)));
     }
 
-    private <T> @Nullable T executeStep(StepRecord.Key key, StepOptions options, StepBody<T> body, int firstAttempt) {
-        var input = executor.payloads().encode("Input of step " + where(key), options.input());
-        for (int attempt = firstAttempt; ; attempt++) {
-            gate();
-            var startedAt = clock.now();
-            @Nullable T result;
-            Payload output;
-            try {
-                result = callBody(key, options, body, attempt);
-                output = executor.payloads().encode("Output of step " + where(key), result);
-            } catch (Suspension suspended) {
-                throw suspended;
-            } catch (Throwable failure) {
-                gateAfterFailure();
-                afterFailedAttempt(key, options.retry(), attempt, input, startedAt, failure);
-                continue;
-            }
-            keep(finished(key, StepStatus.COMPLETED, attempt, input, output, null, startedAt));
-            return result;
-        }
-    }
-
-    /** Returns when it is time for the next attempt; otherwise leaves the handler or throws into it. */
-    private void afterFailedAttempt(
-            StepRecord.Key key, RetryPolicy retry, int attempt, Payload input, Instant startedAt, Throwable failure) {
-        var error = Errors.of(failure, key.label());
-        if (!Errors.mayRetry(retry, attempt, failure)) {
-            keep(finished(key, StepStatus.FAILED, attempt, input, Payload.NONE, error, startedAt));
-            throw new StepFailedException(key.label(), error);
-        }
-        var failed = new AttemptRecord(key, StepKind.FUNCTION, attempt, error, startedAt, clock.now());
-        waitForRetry(failed, retry.delayAfter(attempt, failure, ThreadLocalRandom.current()));
-    }
-
-    private <T> @Nullable T callBody(StepRecord.Key key, StepOptions options, StepBody<T> body, int attempt)
-            throws Throwable {
-        var step = new Step(key, attempt);
-        execution.stepStarted(key.label());
+    /** The first branch that completes; if all fail, the first one. */
+    private int firstOf(List<Branch<Object>> asked) {
+        gate.pass();
         try {
-            var timeout = options.timeout();
-            return timeout == null
-                    ? body.run(step)
-                    : TimedCall.run(executor.threads(), key.label(), timeout, () -> body.run(step));
-        } finally {
-            execution.stepEnded();
+            Branches.awaitFirstSuccess(asked);
+        } catch (InterruptedException interrupted) {
+            throw interrupted();
         }
-    }
-
-    private void waitForRetry(AttemptRecord failed, Duration delay) {
-        if (delay.compareTo(SHORT_WAIT) > 0) {
-            suspend(new Write.Park(
-                    run.id(), run.epoch(), Write.Wake.after(delay), null, failed, run.attempt(), failed.error()));
+        for (int i = 0; i < asked.size(); i++) {
+            if (Branches.isSuccess(asked.get(i))) {
+                return i;
+            }
         }
-        heed(executor.recorder().write(new Write.SaveAttempt(run.id(), run.epoch(), failed), execution::isLost));
-        try {
-            Thread.sleep(delay.toMillis());
-        } catch (InterruptedException stopped) {
-            Thread.currentThread().interrupt();
-            gate();
-        }
+        asked.forEach(this::outcomeOf); // leaves the handler if one of them waits for its next attempt
+        return 0;
     }
 
     @Override
@@ -193,18 +230,23 @@ final class RunContext implements WorkflowContext {
         if (recorded != null) {
             var wakeAt = recorded.wakeAt();
             if (wakeAt != null && clock.now().isBefore(wakeAt)) {
-                park(Write.Wake.at(wakeAt), null);
+                throw gate.leaving(park(Write.Wake.at(wakeAt), null));
             }
             passed(wakeAt);
         } else if (over) {
             keep(sleepRecord(key, clock.now()));
+        } else if (branches.areQuiet()) {
+            throw gate.leaving(park(wake, sleepRecord(key, null)));
         } else {
-            park(wake, sleepRecord(key, null));
+            // A branch may have to wake the run earlier: then the timer of the sleep is not that of the run.
+            var wakeAt = clock.at(wake);
+            keep(sleepRecord(key, wakeAt));
+            throw gate.leaving(park(Write.Wake.at(wakeAt), null));
         }
     }
 
-    private void park(Write.Wake wake, @Nullable StepRecord sleep) {
-        suspend(new Write.Park(run.id(), run.epoch(), wake, sleep, null, run.attempt(), null));
+    private Write.Park park(Write.Wake wake, @Nullable StepRecord sleep) {
+        return new Write.Park(run.id(), run.epoch(), wake, sleep, null, run.attempt(), null);
     }
 
     private StepRecord sleepRecord(StepRecord.Key key, @Nullable Instant wakeAt) {
@@ -221,107 +263,75 @@ final class RunContext implements WorkflowContext {
                 wakeAt);
     }
 
-    private StepRecord finished(
-            StepRecord.Key key,
-            StepStatus status,
-            int attempt,
-            Payload input,
-            Payload output,
-            @Nullable RunError error,
-            Instant startedAt) {
+    @Override
+    public int version(String changeId, int min, int max) {
+        if (min > max) {
+            throw new InvalidArgument("version(%s, %d, %d): min must not be over max.".formatted(changeId, min, max));
+        }
+        gate.check("version(\"%s\")".formatted(changeId));
+        gate.pass();
+        var known = journal.versionOf(Check.name("change id", changeId));
+        if (known != null) {
+            return known;
+        }
+        return journal.passedBefore(changeId) ? journal.rememberVersion(changeId, min) : newVersion(changeId, min, max);
+    }
+
+    private int newVersion(String changeId, int min, int max) {
+        var key = nextCall(changeId, StepKind.VERSION);
+        var recorded = journal.recorded(key);
+        if (recorded == null) {
+            keep(marker(key, StepKind.VERSION, max));
+            return journal.rememberVersion(changeId, max);
+        }
+        passed(recorded.finishedAt());
+        Integer chosen = executor.payloads().decode(recorded.output(), INDEX);
+        if (chosen == null || chosen < min || chosen > max) {
+            throw strayed(journal.unsupportedVersion(changeId, chosen, min, max));
+        }
+        return journal.rememberVersion(changeId, chosen);
+    }
+
+    private StepRecord marker(StepRecord.Key key, StepKind kind, int value) {
+        var time = clock.now();
         return new StepRecord(
-                key, StepKind.FUNCTION, status, attempt, input, output, error, startedAt, clock.now(), null);
+                key,
+                kind,
+                StepStatus.COMPLETED,
+                1,
+                Payload.NONE,
+                executor.payloads().encode("Marker " + key.label(), value),
+                null,
+                time,
+                time,
+                null);
     }
 
-    /** Keeps the outcome of a step: durable when this returns. */
     private void keep(StepRecord step) {
-        var ack = executor.recorder().write(new Write.SaveStep(run.id(), run.epoch(), step), execution::isLost);
-        passed(step.finishedAt());
-        heed(ack);
-    }
-
-    /** Heeds what the store says about the run when it takes a write. */
-    private void heed(Ack ack) {
-        switch (ack.outcome()) {
-            case STORED -> {
-                if (ack.cancelRequested()) {
-                    execution.stop(Execution.Stop.CANCEL);
-                }
-                if (ack.pauseRequested()) {
-                    execution.requestPause();
-                }
-            }
-            case CANCEL_REQUESTED -> execution.stop(Execution.Stop.CANCEL);
-            case LEASE_LOST, NOT_FOUND -> execution.stop(Execution.Stop.LEASE_LOST);
-        }
-        gate();
-    }
-
-    private StepRecord.Key nextCall(String name, StepKind kind) {
-        Check.name("step name", name);
-        if (ended) {
-            throw new InvalidState(
-                    "Run %s: its handler has ended, so '%s' cannot be called any more.".formatted(run.id(), name));
-        }
-        if (Thread.currentThread() != handlerThread || execution.runningStep() != null) {
-            throw new InvalidState(
-                    "Run %s: '%s' was called inside a step or from another thread. Durable calls belong to the handler's own thread, one after the other; call it before or after the step."
-                            .formatted(run.id(), name));
-        }
-        gate();
         try {
-            return journal.next(name, kind);
-        } catch (NonDeterministicWorkflow strayed) {
-            // Not thrown as it is: a handler that catches exceptions must not go on beside its record.
-            suspension = new Suspension(execution.failed(Errors.of(strayed, null)));
-            throw suspension;
-        }
-    }
-
-    /** Leaves the handler if the run must not go on, now and at every further durable call. */
-    void gate() {
-        leaveIf(execution::checkMayGoOn);
-    }
-
-    /** Leaves the handler if it was stopped, which may be why it failed. A failure of its own counts before a pause. */
-    void gateAfterFailure() {
-        leaveIf(execution::checkNotStopped);
-    }
-
-    private void leaveIf(Runnable check) {
-        rethrowSuspension();
-        try {
-            check.run();
+            steps.keep(step);
         } catch (Suspension leave) {
-            suspension = leave;
-            throw leave;
+            throw gate.leaving(leave);
         }
+        passed(step.finishedAt());
     }
 
-    private void suspend(Write.Fenced write) {
-        suspension = new Suspension(write);
-        throw suspension;
+    private static void checkStep(String name, TypeRef<?> type, StepOptions options, Object body) {
+        Check.notNull("type of step " + name, type);
+        Check.notNull("options of step " + name, options);
+        Check.notNull("body of step " + name, body);
     }
 
-    /** A handler that caught a suspension and went on is still suspended. */
-    void rethrowSuspension() {
-        if (suspension != null) {
-            throw suspension;
+    private <T> @Nullable T decoded(StepRecord recorded, TypeRef<T> type) {
+        return recorded.status() == StepStatus.COMPLETED ? executor.payloads().decode(recorded.output(), type) : null;
+    }
+
+    private <T> @Nullable T valueOf(Kept<T> kept) {
+        passed(kept.step().finishedAt());
+        if (kept.step().status() == StepStatus.FAILED) {
+            throw new StepFailedException(kept.step().key().label(), errorOf(kept.step()));
         }
-    }
-
-    void end() {
-        ended = true;
-    }
-
-    private void passed(@Nullable Instant time) {
-        if (time != null && time.isAfter(now)) {
-            now = time;
-        }
-    }
-
-    private String where(StepRecord.Key key) {
-        return key.label() + " of run " + run.id();
+        return kept.value();
     }
 
     private static RunError errorOf(StepRecord failed) {
@@ -331,34 +341,90 @@ final class RunContext implements WorkflowContext {
                 : new RunError("unknown", null, failed.key().label(), null);
     }
 
-    /** What a step's body sees of its run. */
-    private final class Step implements StepContext {
-        private final StepRecord.Key key;
-        private final int attempt;
-
-        Step(StepRecord.Key key, int attempt) {
-            this.key = key;
-            this.attempt = attempt;
+    private StepRecord.Key nextCall(String name, StepKind kind) {
+        Check.name("step name", name);
+        gate.check("'" + name + "'");
+        gate.pass();
+        try {
+            return journal.next(name, kind);
+        } catch (NonDeterministicWorkflow strayed) {
+            throw strayed(strayed);
         }
+    }
 
-        @Override
-        public String idempotencyKey() {
-            return run.id() + "/" + key.label();
+    /** Not thrown as it is: a handler that catches exceptions must not go on beside its record. */
+    private Suspension strayed(NonDeterministicWorkflow failure) {
+        return gate.leaving(execution.failed(Errors.of(failure, null)));
+    }
+
+    private void waitFor(Collection<? extends Branch<?>> asked) {
+        try {
+            Branches.await(asked);
+        } catch (InterruptedException interrupted) {
+            throw interrupted();
         }
+    }
 
-        @Override
-        public int attempt() {
-            return attempt;
+    /** What a branch ended with; leaves the handler if the run must wait for the branch's next attempt. */
+    private <T> Kept<T> outcomeOf(Branch<T> branch) {
+        try {
+            return branch.outcome().join();
+        } catch (CompletionException ended) {
+            if (ended.getCause() instanceof Suspension leave) {
+                throw gate.leaving(leave);
+            }
+            throw ended.getCause() instanceof RuntimeException known ? known : ended;
         }
+    }
 
-        @Override
-        public long fencingToken() {
-            return run.epoch();
+    /** An interrupt that is not ours stays with the handler. */
+    private RuntimeException interrupted() {
+        gate.pass();
+        Thread.currentThread().interrupt();
+        return new CancellationException("Run %s was interrupted while it waited for a promise.".formatted(run.id()));
+    }
+
+    @SuppressWarnings("unchecked")
+    private List<Branch<Object>> branchesOf(List<? extends Promise<?>> promises) {
+        var asked = new ArrayList<Branch<Object>>();
+        for (var promise : Check.noNulls("promises", promises)) {
+            if (!(promise instanceof Branch<?> branch) || !branches.has(branch)) {
+                throw new InvalidArgument("A promise belongs to the handler that made it; this one is of another.");
+            }
+            asked.add((Branch<Object>) branch);
         }
+        return asked;
+    }
 
-        @Override
-        public boolean cancelRequested() {
-            return execution.isCancelRequested();
+    /** The handler has returned: refuses promises that nobody waited for. */
+    void checkAllAwaited() {
+        gate.rethrow();
+        var forgotten = branches.neverAwaited();
+        if (forgotten != null) {
+            throw new PermanentFailure(
+                    "Promise '%s' was never awaited. Call get() on it, or pass it to ctx.all(...) or ctx.any(...)."
+                            .formatted(forgotten.key().label()));
+        }
+    }
+
+    /**
+     * The handler has failed. Leaves if it was stopped, which may be why; its own failure counts before a pause. What goes on
+     * beside it ends first.
+     */
+    void settle() {
+        gate.passUnlessStopped();
+        waitFor(branches.all());
+        gate.passUnlessStopped();
+    }
+
+    void end() {
+        gate.end();
+        branches.interrupt();
+    }
+
+    private void passed(@Nullable Instant time) {
+        if (time != null && time.isAfter(now)) {
+            now = time;
         }
     }
 }

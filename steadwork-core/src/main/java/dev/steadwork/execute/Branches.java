@@ -1,0 +1,140 @@
+package dev.steadwork.execute;
+
+import dev.steadwork.StepStatus;
+import dev.steadwork.store.Write;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** What goes on beside a handler. Belongs to the handler's thread. */
+final class Branches {
+    /** How many items of a map are worked on at once. */
+    private static final int MAX_PARALLEL = 16;
+
+    private final ExecutorService threads;
+    private final Set<Branch<?>> all = new LinkedHashSet<>();
+    private final List<Future<?>> tasks = new ArrayList<>();
+
+    Branches(ExecutorService threads) {
+        this.threads = threads;
+    }
+
+    void add(Branch<?> branch) {
+        all.add(branch);
+    }
+
+    Set<Branch<?>> all() {
+        return all;
+    }
+
+    boolean has(Branch<?> branch) {
+        return all.contains(branch);
+    }
+
+    <T> void start(Branch<T> branch, Supplier<Kept<T>> step) {
+        tasks.add(threads.submit(() -> complete(branch, step)));
+    }
+
+    /** Works on many branches, a few at a time, in their order. */
+    void startBounded(List<Runnable> work) {
+        Queue<Runnable> open = new ConcurrentLinkedQueue<>(work);
+        for (int i = 0; i < Math.min(MAX_PARALLEL, work.size()); i++) {
+            tasks.add(threads.submit(() -> {
+                for (var next = open.poll(); next != null; next = open.poll()) {
+                    next.run();
+                }
+            }));
+        }
+    }
+
+    /** Executes a branch's step and completes it with the outcome, whatever that is. */
+    static <T> void complete(Branch<T> branch, Supplier<Kept<T>> step) {
+        try {
+            branch.outcome().complete(step.get());
+        } catch (Throwable ended) {
+            branch.outcome().completeExceptionally(ended);
+        }
+    }
+
+    boolean areQuiet() {
+        return all.stream().allMatch(branch -> branch.outcome().isDone());
+    }
+
+    @Nullable
+    Branch<?> neverAwaited() {
+        return all.stream().filter(branch -> !branch.isAwaited()).findFirst().orElse(null);
+    }
+
+    /** Waits until all of them have ended, in whatever way. */
+    static void await(Collection<? extends Branch<?>> branches) throws InterruptedException {
+        var ends = branches.stream()
+                .map(branch -> branch.outcome().handle((kept, failure) -> true))
+                .toArray(CompletableFuture[]::new);
+        await(CompletableFuture.allOf(ends));
+    }
+
+    /** Waits until one of them has completed, or all have ended otherwise. */
+    static void awaitFirstSuccess(List<? extends Branch<?>> branches) throws InterruptedException {
+        var decided = new CompletableFuture<Boolean>();
+        var ends = new ArrayList<CompletableFuture<?>>();
+        for (var branch : branches) {
+            ends.add(branch.outcome().handle((kept, failure) -> isSuccess(branch) && decided.complete(true)));
+        }
+        CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).thenRun(() -> decided.complete(false));
+        await(decided);
+    }
+
+    private static void await(CompletableFuture<?> end) throws InterruptedException {
+        try {
+            end.get();
+        } catch (ExecutionException impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    static boolean isSuccess(Branch<?> branch) {
+        var outcome = branch.outcome();
+        return outcome.isDone()
+                && !outcome.isCompletedExceptionally()
+                && outcome.join().step().status() == StepStatus.COMPLETED;
+    }
+
+    /** Waits for what goes on; the wake-up of a parked run is then the earliest that it or a branch asks for. */
+    Suspension settle(Suspension leave, DatabaseClock clock) throws InterruptedException {
+        await(all);
+        var earliest = leave;
+        for (var branch : all) {
+            var asked = suspensionOf(branch);
+            if (asked != null && wakesEarlier(asked, earliest, clock)) {
+                earliest = asked;
+            }
+        }
+        return earliest;
+    }
+
+    private static @Nullable Suspension suspensionOf(Branch<?> branch) {
+        return branch.outcome()
+                .<@Nullable Suspension>handle((kept, failure) -> failure instanceof Suspension asked ? asked : null)
+                .join();
+    }
+
+    private static boolean wakesEarlier(Suspension one, Suspension other, DatabaseClock clock) {
+        return one.write() instanceof Write.Park first
+                && other.write() instanceof Write.Park second
+                && clock.at(first.wake()).isBefore(clock.at(second.wake()));
+    }
+
+    void interrupt() {
+        tasks.forEach(task -> task.cancel(true));
+    }
+}
