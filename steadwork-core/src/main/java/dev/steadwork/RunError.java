@@ -27,6 +27,14 @@ public record RunError(
     public static final String NO_HANDLER_REGISTERED = "no_handler_registered";
     /** An operator terminated the run. */
     public static final String TERMINATED = "terminated";
+    /** A child was cancelled; what its parent sees of it. */
+    public static final String CANCELLED = "cancelled";
+    /** A child was deleted before it ended; what its parent sees of it. */
+    public static final String DELETED = "deleted";
+    /** No signal came in time. */
+    public static final String AWAIT_TIMEOUT = "await_timeout";
+    /** The run was cancelled, and an undo step of it failed. */
+    public static final String COMPENSATION_FAILED = "compensation_failed";
     /** A step did not end within its timeout. */
     public static final String STEP_TIMEOUT = "step_timeout";
 

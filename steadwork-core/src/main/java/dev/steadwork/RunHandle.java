@@ -50,6 +50,15 @@ public interface RunHandle<O> {
     CompletableFuture<O> future();
 
     /**
+     * Sends a signal to the run, which {@code ctx.awaitEvent(name, ...)} in its handler takes. One that comes before it is
+     * waited for is kept; several of one name are taken in the order they were sent.
+     *
+     * @param value the payload, of the type that the handler expects; may be null
+     * @throws InvalidState if the run has ended
+     */
+    void signal(String name, @Nullable Object value);
+
+    /**
      * Asks the run to end. A waiting run ends at once; a running one hears of it at its next step or heartbeat. No effect
      * on a cancelled run.
      *

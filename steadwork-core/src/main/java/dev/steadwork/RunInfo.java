@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param error why it failed or last failed
  * @param runningStep the step that has been executing for longer than a heartbeat, if any
  * @param deletedReason why it was deleted, if it was
+ * @param compensates whether it has registered undo steps
  */
 public record RunInfo(
         RunId id,
@@ -46,7 +47,8 @@ public record RunInfo(
         Lease lease,
         @Nullable RunError error,
         @Nullable RunningStep runningStep,
-        @Nullable String deletedReason) {
+        @Nullable String deletedReason,
+        boolean compensates) {
 
     /** The run and the step of it that started this run. */
     public record Parent(RunId run, @Nullable String step) {}

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param startedAt when the last attempt began, by the database's clock
  * @param finishedAt when it ended; for a sleep, when it wakes
  * @param failedAttempts the failed attempts, oldest first; the last 100 are kept
+ * @param childRun the run that the step started, if it is a child
  */
 public record StepInfo(
         String name,
@@ -30,7 +31,8 @@ public record StepInfo(
         @Nullable RunError error,
         @Nullable Instant startedAt,
         @Nullable Instant finishedAt,
-        List<FailedAttempt> failedAttempts) {
+        List<FailedAttempt> failedAttempts,
+        @Nullable RunId childRun) {
 
     /**
      * An attempt that did not succeed.

@@ -2,6 +2,8 @@ package dev.steadwork;
 
 /** How far a step is. */
 public enum StepStatus {
+    /** Waits for a signal or a child; an undo step: registered. */
+    WAITING,
     /** Attempts failed, another one is to come. */
     RETRYING,
     /** Executing for longer than a heartbeat. */

@@ -109,6 +109,66 @@ public interface WorkflowContext {
     <A, T> List<T> map(String name, Collection<A> items, TypeRef<T> type, StepOptions options, StepFunction<A, T> body);
 
     /**
+     * A step made of SQL: what it does on the connection and its result commit together, in one transaction of the database
+     * that keeps the runs: exactly once, whatever crashes. Keep it short; do not commit, roll back or close.
+     *
+     * <pre>{@code
+     * ctx.step("debit", ..., step -> { accounts.debit(...); return ...; });      // may be executed again after a crash
+     * ctx.transaction("debit", Balance.class, sql -> debit(sql, order));          // exactly once
+     * }</pre>
+     *
+     * @throws InvalidState if the worker is connected to a server and not to the database itself
+     */
+    default <T> T transaction(String name, Class<T> type, TransactionBody<T> body) {
+        return transaction(name, TypeRef.of(type), StepOptions.defaults(), body);
+    }
+
+    /** A transactional step with type arguments, or with its own retry policy or recorded input; it takes no timeout. */
+    <T> T transaction(String name, TypeRef<T> type, StepOptions options, TransactionBody<T> body);
+
+    /**
+     * Waits for a signal of this name, without holding a worker, and returns its payload. A signal sent before is taken at
+     * once; several of one name are taken in the order they were sent. Human approval is this.
+     *
+     * @throws AwaitTimeoutException if none came in time; a replay sees the same
+     */
+    default <T> T awaitEvent(String name, Class<T> type, Duration timeout) {
+        return awaitEvent(name, TypeRef.of(type), timeout);
+    }
+
+    /** Waits for a signal whose payload has type arguments. */
+    <T> T awaitEvent(String name, TypeRef<T> type, Duration timeout);
+
+    /**
+     * Starts a run of another workflow as a child: once, however often this run is replayed. The promise waits for its end
+     * without holding a worker; a child that failed or was cancelled throws {@link StepFailedException} with the child's error.
+     * Children are cancelled when this run is cancelled or fails.
+     */
+    default <I, O> Promise<O> child(Workflow<I, O> workflow, I input) {
+        return child(workflow, input, ChildOptions.defaults());
+    }
+
+    /** Starts a child in a queue, with a delay, abandoned or detached. */
+    <I, O> Promise<O> child(Workflow<I, O> workflow, I input, ChildOptions options);
+
+    /**
+     * Registers an undo step. If the run fails, is cancelled or misses its deadline, the registered ones are executed in
+     * reverse order, each durable and tried again like any step, before the run ends. Register before the step that may need
+     * it: then nothing that happened goes without its undo, and make the undo harmless if that step never happened.
+     *
+     * <pre>{@code
+     * ctx.compensateWith("release-seat", () -> seats.release(order));
+     * ctx.run("reserve-seat", () -> seats.reserve(order));
+     * }</pre>
+     */
+    default void compensateWith(String name, StepAction undo) {
+        compensateWith(name, StepOptions.defaults(), step -> undo.run());
+    }
+
+    /** Registers an undo step with its own retry policy or timeout. */
+    void compensateWith(String name, StepOptions options, StepConsumer undo);
+
+    /**
      * Which version of a changed piece of code this run follows: the newest for runs that come here for the first time,
      * {@code min} for runs that passed here before the change existed, and the same at every replay.
      *

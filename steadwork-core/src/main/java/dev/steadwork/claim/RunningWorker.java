@@ -75,6 +75,7 @@ public final class RunningWorker implements Worker {
         this.executor = new RunExecutor(
                 spec.handlers(),
                 engine.payloads(),
+                store,
                 engine.committer(),
                 availability,
                 deadLetters,

@@ -6,15 +6,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A step that goes on beside its handler. */
+/** A step that goes on beside its handler, or a child that goes on as a run of its own. */
 final class Branch<T> implements Promise<T> {
     private final StepRecord.Key key;
+    private final boolean isChild;
     private final CompletableFuture<Kept<T>> outcome = new CompletableFuture<>();
     private final Function<Branch<T>, @Nullable T> await;
     private boolean awaited;
 
-    Branch(StepRecord.Key key, Function<Branch<T>, @Nullable T> await) {
+    Branch(StepRecord.Key key, boolean isChild, Function<Branch<T>, @Nullable T> await) {
         this.key = key;
+        this.isChild = isChild;
         this.await = await;
     }
 
@@ -22,9 +24,27 @@ final class Branch<T> implements Promise<T> {
         return key;
     }
 
-    /** Completes with the outcome, or with the suspension that the run must leave its handler by. */
+    boolean isChild() {
+        return isChild;
+    }
+
+    /**
+     * Completes with the outcome, or with the suspension that the run must leave its handler by: to wait for the next attempt,
+     * or for the child.
+     */
     CompletableFuture<Kept<T>> outcome() {
         return outcome;
+    }
+
+    /** What the run must leave its handler by if it needs this branch; null if it need not. */
+    @Nullable
+    Suspension suspension() {
+        if (!outcome.isCompletedExceptionally()) {
+            return null;
+        }
+        return outcome.<@Nullable Suspension>handle(
+                        (kept, failure) -> failure instanceof Suspension asked ? asked : null)
+                .join();
     }
 
     boolean isAwaited() {

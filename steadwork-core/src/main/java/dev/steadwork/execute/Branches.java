@@ -66,8 +66,15 @@ final class Branches {
         }
     }
 
-    boolean areQuiet() {
-        return all.stream().allMatch(branch -> branch.outcome().isDone());
+    /** Whether no step beside the handler goes on or waits for its next attempt. */
+    boolean haveEnded() {
+        return steps().stream()
+                .allMatch(
+                        branch -> branch.outcome().isDone() && !branch.outcome().isCompletedExceptionally());
+    }
+
+    private List<Branch<?>> steps() {
+        return all.stream().filter(branch -> !branch.isChild()).toList();
     }
 
     @Nullable
@@ -109,29 +116,27 @@ final class Branches {
                 && outcome.join().step().status() == StepStatus.COMPLETED;
     }
 
-    /** Waits for what goes on; the wake-up of a parked run is then the earliest that it or a branch asks for. */
+    /** Waits for the steps that go on; a parked run then wakes at the earliest time that it or one of them asks for. */
     Suspension settle(Suspension leave, DatabaseClock clock) throws InterruptedException {
-        await(all);
-        var earliest = leave;
-        for (var branch : all) {
-            var asked = suspensionOf(branch);
-            if (asked != null && wakesEarlier(asked, earliest, clock)) {
-                earliest = asked;
+        var steps = steps();
+        await(steps);
+        var merged = leave;
+        for (var step : steps) {
+            var asked = step.suspension();
+            if (asked != null
+                    && asked.write() instanceof Write.Park retry
+                    && merged.write() instanceof Write.Park park
+                    && clock.at(retry.wake()).isBefore(clock.at(park.wake()))) {
+                merged = new Suspension(park.wakingAt(retry.wake()));
             }
         }
-        return earliest;
+        return merged;
     }
 
-    private static @Nullable Suspension suspensionOf(Branch<?> branch) {
-        return branch.outcome()
-                .<@Nullable Suspension>handle((kept, failure) -> failure instanceof Suspension asked ? asked : null)
-                .join();
-    }
-
-    private static boolean wakesEarlier(Suspension one, Suspension other, DatabaseClock clock) {
-        return one.write() instanceof Write.Park first
-                && other.write() instanceof Write.Park second
-                && clock.at(first.wake()).isBefore(clock.at(second.wake()));
+    /** Ends what goes on, and waits for it. */
+    void end() throws InterruptedException {
+        interrupt();
+        await(steps());
     }
 
     void interrupt() {

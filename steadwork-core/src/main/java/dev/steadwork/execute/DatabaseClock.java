@@ -1,7 +1,5 @@
 package dev.steadwork.execute;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.steadwork.store.Write;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -18,7 +16,10 @@ public final class DatabaseClock {
 
     /** The time of a wake-up. */
     Instant at(Write.Wake wake) {
-        return wake.at() != null ? wake.at() : now().plus(requireNonNull(wake.after()));
+        if (wake.at() != null) {
+            return wake.at();
+        }
+        return wake.after() == null ? Instant.MAX : now().plus(wake.after());
     }
 
     Instant now() {

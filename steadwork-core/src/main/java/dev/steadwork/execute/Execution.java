@@ -1,13 +1,17 @@
 package dev.steadwork.execute;
 
+import dev.steadwork.AwaitTimeoutException;
 import dev.steadwork.Payload;
 import dev.steadwork.RunError;
 import dev.steadwork.RunId;
 import dev.steadwork.RunStatus;
 import dev.steadwork.StepFailedException;
+import dev.steadwork.StepKind;
+import dev.steadwork.StepStatus;
 import dev.steadwork.WorkerBuilder.Handling;
 import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.RunEnd;
+import dev.steadwork.store.StepRecord;
 import dev.steadwork.store.Write;
 import java.time.Duration;
 import java.util.Queue;
@@ -35,6 +39,11 @@ public final class Execution implements Runnable {
     private volatile @Nullable Stop stop;
     private volatile long stoppedAtNanos;
     private volatile boolean pauseRequested;
+    private volatile boolean compensates;
+    private volatile boolean hasChildren;
+    /** How the run ends when its undo steps are executed: from then on nothing but its worker's end stops it. */
+    private volatile Write.@Nullable Finish ending;
+
     private @Nullable Thread handlerThread;
 
     /** Why an execution must not go on, the later ones more pressing than the earlier. */
@@ -53,6 +62,12 @@ public final class Execution implements Runnable {
         this.clock = clock;
         this.handling = handling;
         this.executor = executor;
+        this.compensates = run.compensates();
+        this.hasChildren = run.steps().stream().anyMatch(Execution::isChild);
+    }
+
+    private static boolean isChild(StepRecord step) {
+        return step.kind() == StepKind.CHILD && step.status() == StepStatus.WAITING;
     }
 
     public RunId id() {
@@ -114,12 +129,11 @@ public final class Execution implements Runnable {
                     "%d workers were lost while they executed this run, its crash budget is %d. Find out what it does to its workers, then retry it."
                             .formatted(run.lostLeases(), executor.crashBudget()));
         }
-        if (run.cancelRequested()) {
-            return cancelled();
+        var decided = decided();
+        if (decided != null && !compensates) {
+            return decided;
         }
-        if (isPastDeadline()) {
-            return deadlineExceeded();
-        }
+        ending = decided;
         if (handling == null) {
             return failed(
                     RunError.NO_HANDLER_REGISTERED,
@@ -129,8 +143,38 @@ public final class Execution implements Runnable {
         return callHandler(handling);
     }
 
+    /** How the run ends whatever its handler does; null if the handler decides. */
+    private Write.@Nullable Finish decided() {
+        var decision = run.steps().stream()
+                .filter(step -> step.kind() == StepKind.UNDO && step.key().occurrence() == StepRecord.Key.DECISION)
+                .findFirst();
+        if (decision.isPresent()) {
+            var error = decision.get().error();
+            return error == null ? cancelled() : failed(error);
+        }
+        if (run.cancelRequested()) {
+            return cancelled();
+        }
+        return isPastDeadline() ? deadlineExceeded() : null;
+    }
+
     private <I, O> Write.@Nullable Fenced callHandler(Handling<I, O> handling) {
         var context = new RunContext(this, run, clock, executor);
+        try {
+            var outcome = call(context, handling);
+            var decided = ending;
+            if (decided != null && (outcome instanceof Write.Finish || outcome instanceof Write.Park)) {
+                outcome = decided;
+            }
+            return outcome instanceof Write.Finish end ? context.compensated(end) : outcome;
+        } catch (Suspension leave) {
+            return leave.write();
+        } finally {
+            context.end();
+        }
+    }
+
+    private <I, O> Write.@Nullable Fenced call(RunContext context, Handling<I, O> handling) {
         try {
             var output = handling.handler().run(context, input(handling));
             context.checkAllAwaited();
@@ -139,8 +183,6 @@ public final class Execution implements Runnable {
             return suspension.write();
         } catch (Throwable failure) {
             return afterFailure(context, failure);
-        } finally {
-            context.end();
         }
     }
 
@@ -158,6 +200,9 @@ public final class Execution implements Runnable {
         if (failure instanceof StepFailedException stepFailed) {
             return failed(stepFailed.error());
         }
+        if (failure instanceof AwaitTimeoutException) {
+            return failed(Errors.of(failure, null));
+        }
         var error = Errors.of(failure, null);
         if (!Errors.mayRetry(run.retry(), run.attempt(), failure)) {
             return failed(error);
@@ -167,31 +212,37 @@ public final class Execution implements Runnable {
         return new Write.Park(id(), epoch(), Write.Wake.after(delay), null, null, run.attempt() + 1, error);
     }
 
-    private Write.Fenced completed(Payload output) {
+    private Write.Finish completed(Payload output) {
         return isPastDeadline() ? deadlineExceeded() : finish(RunStatus.COMPLETED, output, null);
     }
 
-    private Write.Fenced cancelled() {
+    private Write.Finish cancelled() {
         return finish(RunStatus.CANCELLED, Payload.NONE, null);
     }
 
-    private Write.Fenced deadlineExceeded() {
+    private Write.Finish deadlineExceeded() {
         return failed(RunError.DEADLINE_EXCEEDED, "The run had not ended by its deadline " + run.deadline() + ".");
     }
 
-    private Write.Fenced failed(String reason, String message) {
+    private Write.Finish failed(String reason, String message) {
         return failed(new RunError(reason, message, null, null));
     }
 
-    Write.Fenced failed(RunError error) {
+    Write.Finish failed(RunError error) {
         return finish(RunStatus.FAILED, Payload.NONE, error);
     }
 
-    private Write.Fenced finish(RunStatus status, Payload output, @Nullable RunError error) {
-        var deadLetter = error == null || handling == null
+    /** An end with another error than was thought. */
+    Write.Finish ended(RunStatus status, RunError error) {
+        return finish(status, Payload.NONE, error);
+    }
+
+    private Write.Finish finish(RunStatus status, Payload output, @Nullable RunError error) {
+        var deadLetter = status != RunStatus.FAILED || error == null || handling == null
                 ? null
                 : executor.deadLetter(handling.workflow().options().deadLetter(), run, error);
-        return new Write.Finish(id(), epoch(), status, output, error, deadLetter);
+        boolean endsChildren = hasChildren && status != RunStatus.COMPLETED;
+        return new Write.Finish(id(), epoch(), status, output, error, deadLetter, run.parent(), endsChildren);
     }
 
     private boolean isPastDeadline() {
@@ -202,7 +253,7 @@ public final class Execution implements Runnable {
     /** Leaves the handler if the run must not go on: stopped, past its deadline, paused, or the worker is closing. */
     void checkMayGoOn() {
         checkNotStopped();
-        if (pauseRequested) {
+        if (pauseRequested && ending == null) {
             throw new Suspension(new Write.Pause(id(), epoch()));
         }
         if (executor.isDraining()) {
@@ -215,9 +266,36 @@ public final class Execution implements Runnable {
         if (stop != null) {
             throw stopped();
         }
-        if (isPastDeadline()) {
+        if (ending == null && isPastDeadline()) {
             throw new Suspension(deadlineExceeded());
         }
+    }
+
+    Write.@Nullable Finish ending() {
+        return ending;
+    }
+
+    /** Whether the run only executes its undo steps and then ends. */
+    boolean isEnding() {
+        return ending != null;
+    }
+
+    /** Undo steps are registered: the run must not end without them. */
+    void compensates() {
+        compensates = true;
+    }
+
+    void hasChildren() {
+        hasChildren = true;
+    }
+
+    /** From now on the run executes its undo steps: what stopped the handler does not stop them. */
+    synchronized void beginEnding(Write.Finish end) {
+        ending = end;
+        if (stop == Stop.CANCEL || stop == Stop.DEADLINE) {
+            stop = null;
+        }
+        Thread.interrupted(); // was meant for the handler
     }
 
     boolean isStopped() {
@@ -244,6 +322,9 @@ public final class Execution implements Runnable {
         if (settled.get() || (stop != null && stop.compareTo(reason) >= 0)) {
             return;
         }
+        if (ending != null && (reason == Stop.CANCEL || reason == Stop.DEADLINE)) {
+            return;
+        }
         stoppedAtNanos = stop == null ? System.nanoTime() : stoppedAtNanos;
         stop = reason;
         if (handlerThread != null) {
@@ -253,7 +334,12 @@ public final class Execution implements Runnable {
 
     /** Whether it was told to stop and has not, for longer than it should take. */
     public boolean isDeaf() {
-        return stop != null && !settled.get() && System.nanoTime() - stoppedAtNanos > GRACE.toNanos();
+        var reason = stop;
+        boolean mustCompensate = compensates && (reason == Stop.CANCEL || reason == Stop.DEADLINE);
+        return reason != null
+                && !mustCompensate
+                && !settled.get()
+                && System.nanoTime() - stoppedAtNanos > GRACE.toNanos();
     }
 
     /** Goes on without the handler. */
@@ -315,7 +401,9 @@ public final class Execution implements Runnable {
                     waiting.accept(new RunEnd(id(), end.status(), end.output(), end.error()));
                 }
             }
-            case CANCEL_REQUESTED -> store(cancelled());
+            // With undo steps it goes to whoever claims it next, who finds the request and executes them.
+            case CANCEL_REQUESTED ->
+                store(compensates && ending == null ? new Write.Release(id(), epoch()) : cancelled());
             case LEASE_LOST -> log.info("Run {}: another worker has it now; nothing was recorded.", id());
             case NOT_FOUND -> log.warn("Run {} no longer exists; nothing was recorded.", id());
         }

@@ -40,6 +40,14 @@ final class Gate {
         leaveIf(execution::checkMayGoOn);
     }
 
+    /** A call that has not ended before: a run that is ending makes none. */
+    void passNew() {
+        var end = execution.ending();
+        if (end != null) {
+            throw leaving(end);
+        }
+    }
+
     /** Leaves the handler if it was stopped. A failure of its own counts before a pause. */
     void passUnlessStopped() {
         leaveIf(execution::checkNotStopped);

@@ -15,11 +15,29 @@ final class Journal {
     private final Map<Integer, StepRecord> byPosition = new HashMap<>();
     private final Map<String, Integer> uses = new HashMap<>();
     private final Map<String, Integer> versions = new HashMap<>();
+    private @Nullable StepRecord decision;
     private int position;
 
     Journal(RunId run, List<StepRecord> recorded) {
         this.run = run;
-        recorded.forEach(step -> byPosition.put(step.key().position(), step));
+        for (var step : recorded) {
+            if (step.kind() == StepKind.UNDO && step.key().occurrence() == StepRecord.Key.DECISION) {
+                decision = step;
+            } else {
+                byPosition.put(step.key().position(), step);
+            }
+        }
+    }
+
+    /** How it was decided that the run ends, once its undo steps are executed; null if it was not. */
+    @Nullable
+    StepRecord decision() {
+        return decision;
+    }
+
+    /** The position of the last durable call. */
+    int position() {
+        return position;
     }
 
     /** Takes the next position for a durable call of this name and kind. */

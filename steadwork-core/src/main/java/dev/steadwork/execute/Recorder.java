@@ -1,10 +1,12 @@
 package dev.steadwork.execute;
 
+import dev.steadwork.RunId;
 import dev.steadwork.SteadworkException;
 import dev.steadwork.store.Ack;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.Write;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
@@ -28,30 +30,68 @@ final class Recorder {
         this.availability = availability;
     }
 
+    /** A call to the store. */
+    @FunctionalInterface
+    interface Call<T, X extends Exception> {
+        T make() throws X;
+    }
+
     /** Stores the write; {@link Ack#LEASE_LOST} without trying further once {@code pointless} says so. */
     Ack write(Write.Fenced write, BooleanSupplier pointless) {
+        return confirm(write, submit(write), pointless);
+    }
+
+    /** Begins to store the write; what becomes of it is told by {@link #confirm}. */
+    CompletableFuture<Ack> submit(Write.Fenced write) {
+        return committer.write(write);
+    }
+
+    /** Waits for a write that was submitted, and stores it again if that failed. */
+    Ack confirm(Write.Fenced write, CompletableFuture<Ack> submitted, BooleanSupplier pointless) {
+        var what = write.getClass().getSimpleName();
+        var sent = new boolean[1];
+        return insist(
+                write.run(),
+                what,
+                () -> {
+                    var ack = sent[0] ? committer.write(write) : submitted;
+                    sent[0] = true;
+                    return joined(ack);
+                },
+                pointless,
+                Ack.LEASE_LOST);
+    }
+
+    private static Ack joined(CompletableFuture<Ack> ack) {
+        try {
+            return ack.join();
+        } catch (CompletionException failed) {
+            throw failed.getCause() instanceof SteadworkException known ? known : failed;
+        }
+    }
+
+    /** Makes the call until the store answers; the last value without trying further once {@code pointless} says so. */
+    <T, X extends Exception> T insist(RunId run, String what, Call<T, X> call, BooleanSupplier pointless, T ifPointless)
+            throws X {
         boolean interrupted = false;
         var wait = FIRST_WAIT;
         try {
             while (true) {
                 try {
-                    return committer.write(write).join();
-                } catch (CompletionException failed) {
-                    if (!(failed.getCause() instanceof SteadworkException known)) {
-                        throw failed;
-                    }
-                    if (!mayPass(known)) {
-                        throw known;
+                    return call.make();
+                } catch (SteadworkException trouble) {
+                    if (!mayPass(trouble)) {
+                        throw trouble;
                     }
                     log.warn(
-                            "Run {}: {} is not stored yet, trying again within {} s: {}",
-                            write.run(),
-                            write.getClass().getSimpleName(),
+                            "Run {}: {} has not reached the database yet, trying again within {} s: {}",
+                            run,
+                            what,
                             wait.toSeconds(),
-                            known.getMessage());
+                            trouble.getMessage());
                 }
                 if (pointless.getAsBoolean()) {
-                    return Ack.LEASE_LOST;
+                    return ifPointless;
                 }
                 // An interrupt must neither spin this loop nor stop it; whoever interrupts makes the write pointless.
                 interrupted |= Thread.interrupted();

@@ -1,20 +1,25 @@
 package dev.steadwork.execute;
 
+import dev.steadwork.AwaitTimeoutException;
 import dev.steadwork.Check;
+import dev.steadwork.ChildOptions;
 import dev.steadwork.InvalidArgument;
+import dev.steadwork.InvalidState;
 import dev.steadwork.NonDeterministicWorkflow;
 import dev.steadwork.Payload;
-import dev.steadwork.PermanentFailure;
 import dev.steadwork.Promise;
 import dev.steadwork.RunError;
 import dev.steadwork.RunId;
 import dev.steadwork.StepBody;
+import dev.steadwork.StepConsumer;
 import dev.steadwork.StepFailedException;
 import dev.steadwork.StepFunction;
 import dev.steadwork.StepKind;
 import dev.steadwork.StepOptions;
 import dev.steadwork.StepStatus;
+import dev.steadwork.TransactionBody;
 import dev.steadwork.TypeRef;
+import dev.steadwork.Workflow;
 import dev.steadwork.WorkflowContext;
 import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.StepRecord;
@@ -27,13 +32,11 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** The durable calls of one handler: recorded ones are answered from the journal, new ones are executed and kept. */
 final class RunContext implements WorkflowContext {
-    private static final TypeRef<Integer> INDEX = TypeRef.of(Integer.class);
+    private static final TypeRef<Integer> NUMBER = TypeRef.of(Integer.class);
 
     private final Execution execution;
     private final ClaimedRun run;
@@ -42,8 +45,12 @@ final class RunContext implements WorkflowContext {
     private final Journal journal;
     private final StepRunner steps;
     private final Branches branches;
-    private final Replayable randomness;
     private final Gate gate;
+    private final Children children;
+    private final Promises promises;
+    private final Events events;
+    private final Saga saga;
+    private final Replayable randomness;
     private Instant now;
 
     RunContext(Execution execution, ClaimedRun run, DatabaseClock clock, RunExecutor executor) {
@@ -55,6 +62,10 @@ final class RunContext implements WorkflowContext {
         this.steps = new StepRunner(execution, run, clock, executor);
         this.branches = new Branches(executor.threads());
         this.gate = new Gate(execution, branches, clock);
+        this.children = new Children(execution, run, executor, steps);
+        this.promises = new Promises(run.id(), gate, branches, children);
+        this.events = new Events(execution, run, executor, clock);
+        this.saga = new Saga(execution, journal, steps, clock);
         this.randomness = new Replayable(run.id());
         this.now = run.startedAt();
     }
@@ -99,20 +110,38 @@ final class RunContext implements WorkflowContext {
     public <T> T step(String name, TypeRef<T> type, StepOptions options, StepBody<T> body) {
         checkStep(name, type, options, body);
         var key = nextCall(name, StepKind.FUNCTION);
-        var outcome = journal.outcome(key);
+        var known = known(key, type);
         return valueOf(
-                outcome != null
-                        ? new Kept<>(outcome, decoded(outcome, type))
-                        : gate.inStep(() -> steps.run(key, options, body, journal.nextAttempt(key))));
+                known != null
+                        ? known
+                        : gate.inStep(() -> steps.run(task(key, StepKind.FUNCTION, options, false), body)));
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // a step may return null, and then so does its replay
+    public <T> T transaction(String name, TypeRef<T> type, StepOptions options, TransactionBody<T> body) {
+        checkStep(name, type, options, body);
+        if (options.timeout() != null) {
+            throw new InvalidArgument(
+                    "Transactional step %s has a timeout, which could not stop its SQL. Set a query timeout on its statements instead."
+                            .formatted(name));
+        }
+        var key = nextCall(name, StepKind.TRANSACTION);
+        var known = known(key, type);
+        return valueOf(
+                known != null
+                        ? known
+                        : gate.inStep(
+                                () -> steps.transact(task(key, StepKind.TRANSACTION, options, false), type, body)));
     }
 
     @Override
     public <T> Promise<T> async(String name, TypeRef<T> type, StepOptions options, StepBody<T> body) {
         checkStep(name, type, options, body);
-        var branch = branch(name, type);
-        int attempt = journal.nextAttempt(branch.key());
+        var branch = branch(name, StepKind.FUNCTION, type);
         if (!branch.outcome().isDone()) {
-            branches.start(branch, () -> steps.runBeside(branch.key(), options, body, attempt));
+            var task = task(branch.key(), StepKind.FUNCTION, options, true);
+            branches.start(branch, () -> steps.run(task, body));
         }
         return branch;
     }
@@ -125,11 +154,10 @@ final class RunContext implements WorkflowContext {
         var mapped = new ArrayList<Branch<T>>();
         var open = new ArrayList<Runnable>();
         for (var item : items) {
-            var branch = branch(name, type);
-            int attempt = journal.nextAttempt(branch.key());
+            var branch = branch(name, StepKind.FUNCTION, type);
             if (!branch.outcome().isDone()) {
-                open.add(() -> Branches.complete(
-                        branch, () -> steps.runBeside(branch.key(), options, step -> body.run(item), attempt)));
+                var task = task(branch.key(), StepKind.FUNCTION, options, true);
+                open.add(() -> Branches.complete(branch, () -> steps.run(task, step -> body.run(item))));
             }
             mapped.add(branch);
         }
@@ -137,79 +165,70 @@ final class RunContext implements WorkflowContext {
         return all(mapped);
     }
 
-    /** The branch of the next call; done already if the step is recorded. */
-    private <T> Branch<T> branch(String name, TypeRef<T> type) {
-        var key = nextCall(name, StepKind.FUNCTION);
-        var branch = new Branch<T>(key, this::await);
-        var outcome = journal.outcome(key);
-        if (outcome != null) {
-            branch.outcome().complete(new Kept<>(outcome, decoded(outcome, type)));
+    /** The branch of the next call; done already if its outcome is recorded. */
+    private <T> Branch<T> branch(String name, StepKind kind, TypeRef<T> type) {
+        var key = nextCall(name, kind);
+        var known = known(key, type);
+        var branch = new Branch<T>(key, kind == StepKind.CHILD, asked -> valueOf(promises.await(asked)));
+        if (known != null) {
+            branch.outcome().complete(known);
         }
         branches.add(branch);
         return branch;
     }
 
-    private <T> @Nullable T await(Branch<T> branch) {
-        gate.check("get() of promise '%s'".formatted(branch.key().label()));
-        branch.markAwaited();
-        gate.pass();
-        waitFor(List.of(branch));
-        return valueOf(outcomeOf(branch));
-    }
-
     @Override
-    @SuppressWarnings("NullAway") // a step may return null
-    public <T> List<T> all(List<? extends Promise<? extends T>> promises) {
-        gate.check("all(...)");
-        var asked = branchesOf(promises);
-        asked.forEach(Branch::markAwaited);
-        gate.pass();
-        waitFor(asked);
+    @SuppressWarnings({"NullAway", "unchecked"}) // a step may return null
+    public <T> List<T> all(List<? extends Promise<? extends T>> asked) {
+        var all = promises.asked("all(...)", asked);
+        promises.awaitAll(all);
         var results = new ArrayList<T>();
-        for (var branch : asked) {
-            results.add((T) valueOf(outcomeOf(branch)));
+        for (var branch : all) {
+            results.add((T) valueOf(promises.outcomeOf(branch)));
         }
         return results;
     }
 
     @Override
-    @SuppressWarnings("NullAway") // a step may return null
-    public <T> T any(List<? extends Promise<? extends T>> promises) {
-        gate.check("any(...)");
-        var asked = branchesOf(promises);
-        if (asked.isEmpty()) {
+    @SuppressWarnings({"NullAway", "unchecked"}) // a step may return null
+    public <T> T any(List<? extends Promise<? extends T>> asked) {
+        var any = promises.asked("any(...)", asked);
+        if (any.isEmpty()) {
             throw new InvalidArgument("any(...) needs at least one promise.");
         }
-        asked.forEach(Branch::markAwaited);
         var key = nextCall("any", StepKind.ANY);
         var recorded = journal.recorded(key);
-        int winner;
-        if (recorded != null) {
-            passed(recorded.finishedAt());
-            winner = executor.payloads().decode(recorded.output(), INDEX);
-        } else {
-            winner = firstOf(asked);
-            keep(marker(key, StepKind.ANY, winner));
-        }
-        waitFor(List.of(asked.get(winner)));
-        return (T) valueOf(outcomeOf(asked.get(winner)));
+        int first = recorded == null ? keepNumber(key, StepKind.ANY, promises.awaitFirst(any)) : numberOf(recorded);
+        return (T) valueOf(promises.await(any.get(first)));
     }
 
-    /** The first branch that completes; if all fail, the first one. */
-    private int firstOf(List<Branch<Object>> asked) {
-        gate.pass();
-        try {
-            Branches.awaitFirstSuccess(asked);
-        } catch (InterruptedException interrupted) {
-            throw interrupted();
+    @Override
+    public <I, O> Promise<O> child(Workflow<I, O> workflow, I input, ChildOptions options) {
+        Check.notNull("workflow of the child", workflow);
+        Check.notNull("options of the child", options);
+        var name = options.name() == null ? workflow.name() : options.name();
+        var branch = branch(name, StepKind.CHILD, workflow.outputType());
+        if (journal.recorded(branch.key()) == null) {
+            children.start(branch.key(), workflow, input, options, clock.now());
         }
-        for (int i = 0; i < asked.size(); i++) {
-            if (Branches.isSuccess(asked.get(i))) {
-                return i;
-            }
+        if (options.isDetached()) {
+            return detached(branch);
         }
-        asked.forEach(this::outcomeOf); // leaves the handler if one of them waits for its next attempt
-        return 0;
+        if (!branch.outcome().isDone()) {
+            branch.outcome().completeExceptionally(children.waiting(branch.key()));
+        }
+        return branch;
+    }
+
+    /** Nobody waits for it, and nobody can. */
+    private <O> Promise<O> detached(Branch<O> branch) {
+        branch.markAwaited();
+        var label = branch.key().label();
+        return () -> {
+            throw new InvalidState(
+                    "Run %s: child '%s' is detached, so its result cannot be waited for. Start it with ChildOptions.defaults().abandon() instead."
+                            .formatted(run.id(), label));
+        };
     }
 
     @Override
@@ -227,22 +246,86 @@ final class RunContext implements WorkflowContext {
     private void sleep(String name, Write.Wake wake, boolean over) {
         var key = nextCall(name, StepKind.SLEEP);
         var recorded = journal.recorded(key);
-        if (recorded != null) {
+        if (recorded == null) {
+            gate.passNew();
+            if (over) {
+                keep(sleepRecord(key, clock.now()));
+            } else {
+                throw parked(wake, until -> sleepRecord(key, until), this::park);
+            }
+        } else {
             var wakeAt = recorded.wakeAt();
             if (wakeAt != null && clock.now().isBefore(wakeAt)) {
+                gate.passNew();
                 throw gate.leaving(park(Write.Wake.at(wakeAt), null));
             }
             passed(wakeAt);
-        } else if (over) {
-            keep(sleepRecord(key, clock.now()));
-        } else if (branches.areQuiet()) {
-            throw gate.leaving(park(wake, sleepRecord(key, null)));
-        } else {
-            // A branch may have to wake the run earlier: then the timer of the sleep is not that of the run.
-            var wakeAt = clock.at(wake);
-            keep(sleepRecord(key, wakeAt));
-            throw gate.leaving(park(Write.Wake.at(wakeAt), null));
         }
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // a signal may carry null
+    public <T> T awaitEvent(String name, TypeRef<T> type, Duration timeout) {
+        Check.notNull("type of event " + name, type);
+        Check.notNegative("timeout of event " + name, timeout);
+        var key = nextCall(name, StepKind.EVENT);
+        var recorded = journal.recorded(key);
+        if (recorded != null && recorded.status().isFinal()) {
+            return eventOf(recorded, type);
+        }
+        gate.passNew();
+        var received = events.received(name);
+        gate.pass();
+        var signal = received.signal();
+        if (signal != null) {
+            @Nullable T value = executor.payloads().decode(signal.payload(), type);
+            var save = events.taking(key, recorded, signal);
+            keep(save);
+            return value;
+        }
+        var until = recorded == null ? null : recorded.wakeAt();
+        if (recorded == null ? timeout.isZero() : until != null && !clock.now().isBefore(until)) {
+            var inVain = events.timedOut(key, recorded, timeout);
+            keep(inVain);
+            return eventOf(inVain, type);
+        }
+        if (until != null) {
+            throw gate.leaving(events.park(name, Write.Wake.at(until), null, received));
+        }
+        throw parked(
+                Write.Wake.after(timeout),
+                time -> events.waiting(key, time),
+                (wake, waiting) -> events.park(name, wake, waiting, received));
+    }
+
+    private <T> @Nullable T eventOf(StepRecord recorded, TypeRef<T> type) {
+        passed(recorded.finishedAt());
+        if (recorded.status() == StepStatus.FAILED) {
+            throw new AwaitTimeoutException(String.valueOf(errorOf(recorded).message()));
+        }
+        return executor.payloads().decode(recorded.output(), type);
+    }
+
+    /** Makes a write that parks the run, with the step to keep with it or without. */
+    @FunctionalInterface
+    private interface Parking {
+        Write.Park at(Write.Wake wake, @Nullable StepRecord step);
+    }
+
+    /** Makes the step to keep; without a time if it takes that of the run. */
+    @FunctionalInterface
+    private interface Waiting {
+        StepRecord until(@Nullable Instant time);
+    }
+
+    private Suspension parked(Write.Wake wake, Waiting step, Parking park) {
+        if (branches.haveEnded()) {
+            return gate.leaving(park.at(wake, step.until(null)));
+        }
+        // A step beside the handler may have to wake the run earlier: then its time is not that of this one.
+        var until = clock.at(wake);
+        keep(step.until(until));
+        return gate.leaving(park.at(Write.Wake.at(until), null));
     }
 
     private Write.Park park(Write.Wake wake, @Nullable StepRecord sleep) {
@@ -264,6 +347,33 @@ final class RunContext implements WorkflowContext {
     }
 
     @Override
+    public void compensateWith(String name, StepOptions options, StepConsumer undo) {
+        Check.notNull("options of undo step " + name, options);
+        Check.notNull("undo step " + name, undo);
+        var key = nextCall(name, StepKind.UNDO);
+        saga.register(key, options, undo);
+        execution.compensates();
+        if (journal.recorded(key) == null && !execution.isEnding()) {
+            keep(new StepRecord(
+                    key, StepKind.UNDO, StepStatus.WAITING, 0, Payload.NONE, Payload.NONE, null, null, null, null));
+        }
+    }
+
+    /** The run ends like this when its undo steps, if it must execute them, are executed. */
+    Write.Finish compensated(Write.Finish end) {
+        if (!saga.isNeededFor(end)) {
+            return end;
+        }
+        execution.beginEnding(end);
+        try {
+            branches.end();
+        } catch (InterruptedException stopped) {
+            throw execution.stopped();
+        }
+        return saga.compensate(end);
+    }
+
+    @Override
     public int version(String changeId, int min, int max) {
         if (min > max) {
             throw new InvalidArgument("version(%s, %d, %d): min must not be over max.".formatted(changeId, min, max));
@@ -274,46 +384,51 @@ final class RunContext implements WorkflowContext {
         if (known != null) {
             return known;
         }
-        return journal.passedBefore(changeId) ? journal.rememberVersion(changeId, min) : newVersion(changeId, min, max);
+        return journal.rememberVersion(changeId, journal.passedBefore(changeId) ? min : newVersion(changeId, min, max));
     }
 
     private int newVersion(String changeId, int min, int max) {
         var key = nextCall(changeId, StepKind.VERSION);
         var recorded = journal.recorded(key);
         if (recorded == null) {
-            keep(marker(key, StepKind.VERSION, max));
-            return journal.rememberVersion(changeId, max);
+            return keepNumber(key, StepKind.VERSION, max);
         }
-        passed(recorded.finishedAt());
-        Integer chosen = executor.payloads().decode(recorded.output(), INDEX);
-        if (chosen == null || chosen < min || chosen > max) {
+        int chosen = numberOf(recorded);
+        if (chosen < min || chosen > max) {
             throw strayed(journal.unsupportedVersion(changeId, chosen, min, max));
         }
-        return journal.rememberVersion(changeId, chosen);
+        return chosen;
     }
 
-    private StepRecord marker(StepRecord.Key key, StepKind kind, int value) {
+    private int keepNumber(StepRecord.Key key, StepKind kind, int number) {
+        gate.passNew();
         var time = clock.now();
-        return new StepRecord(
-                key,
-                kind,
-                StepStatus.COMPLETED,
-                1,
-                Payload.NONE,
-                executor.payloads().encode("Marker " + key.label(), value),
-                null,
-                time,
-                time,
-                null);
+        var output = executor.payloads().encode("Marker " + key.label(), number);
+        keep(new StepRecord(key, kind, StepStatus.COMPLETED, 1, Payload.NONE, output, null, time, time, null));
+        return number;
+    }
+
+    private int numberOf(StepRecord recorded) {
+        passed(recorded.finishedAt());
+        Integer number = executor.payloads().decode(recorded.output(), NUMBER);
+        return number == null ? 0 : number;
     }
 
     private void keep(StepRecord step) {
+        keep(new Write.SaveStep(run.id(), run.epoch(), step));
+    }
+
+    private void keep(Write.SaveStep save) {
         try {
-            steps.keep(step);
+            steps.keep(save);
         } catch (Suspension leave) {
             throw gate.leaving(leave);
         }
-        passed(step.finishedAt());
+        passed(save.step().finishedAt());
+    }
+
+    private StepRunner.Task task(StepRecord.Key key, StepKind kind, StepOptions options, boolean isBeside) {
+        return new StepRunner.Task(key, kind, options, journal.nextAttempt(key), isBeside);
     }
 
     private static void checkStep(String name, TypeRef<?> type, StepOptions options, Object body) {
@@ -322,8 +437,16 @@ final class RunContext implements WorkflowContext {
         Check.notNull("body of step " + name, body);
     }
 
-    private <T> @Nullable T decoded(StepRecord recorded, TypeRef<T> type) {
-        return recorded.status() == StepStatus.COMPLETED ? executor.payloads().decode(recorded.output(), type) : null;
+    /** The recorded outcome of a call. Without one the call is new, and a run that is ending leaves its handler here. */
+    private <T> @Nullable Kept<T> known(StepRecord.Key key, TypeRef<T> type) {
+        var outcome = journal.outcome(key);
+        if (outcome == null) {
+            gate.passNew();
+            return null;
+        }
+        return new Kept<>(
+                outcome,
+                outcome.status() == StepStatus.COMPLETED ? executor.payloads().decode(outcome.output(), type) : null);
     }
 
     private <T> @Nullable T valueOf(Kept<T> kept) {
@@ -345,6 +468,9 @@ final class RunContext implements WorkflowContext {
         Check.name("step name", name);
         gate.check("'" + name + "'");
         gate.pass();
+        if (kind != StepKind.CHILD) {
+            promises.confirmChildren();
+        }
         try {
             return journal.next(name, kind);
         } catch (NonDeterministicWorkflow strayed) {
@@ -357,64 +483,14 @@ final class RunContext implements WorkflowContext {
         return gate.leaving(execution.failed(Errors.of(failure, null)));
     }
 
-    private void waitFor(Collection<? extends Branch<?>> asked) {
-        try {
-            Branches.await(asked);
-        } catch (InterruptedException interrupted) {
-            throw interrupted();
-        }
-    }
-
-    /** What a branch ended with; leaves the handler if the run must wait for the branch's next attempt. */
-    private <T> Kept<T> outcomeOf(Branch<T> branch) {
-        try {
-            return branch.outcome().join();
-        } catch (CompletionException ended) {
-            if (ended.getCause() instanceof Suspension leave) {
-                throw gate.leaving(leave);
-            }
-            throw ended.getCause() instanceof RuntimeException known ? known : ended;
-        }
-    }
-
-    /** An interrupt that is not ours stays with the handler. */
-    private RuntimeException interrupted() {
-        gate.pass();
-        Thread.currentThread().interrupt();
-        return new CancellationException("Run %s was interrupted while it waited for a promise.".formatted(run.id()));
-    }
-
-    @SuppressWarnings("unchecked")
-    private List<Branch<Object>> branchesOf(List<? extends Promise<?>> promises) {
-        var asked = new ArrayList<Branch<Object>>();
-        for (var promise : Check.noNulls("promises", promises)) {
-            if (!(promise instanceof Branch<?> branch) || !branches.has(branch)) {
-                throw new InvalidArgument("A promise belongs to the handler that made it; this one is of another.");
-            }
-            asked.add((Branch<Object>) branch);
-        }
-        return asked;
-    }
-
     /** The handler has returned: refuses promises that nobody waited for. */
     void checkAllAwaited() {
-        gate.rethrow();
-        var forgotten = branches.neverAwaited();
-        if (forgotten != null) {
-            throw new PermanentFailure(
-                    "Promise '%s' was never awaited. Call get() on it, or pass it to ctx.all(...) or ctx.any(...)."
-                            .formatted(forgotten.key().label()));
-        }
+        promises.checkAllAwaited();
     }
 
-    /**
-     * The handler has failed. Leaves if it was stopped, which may be why; its own failure counts before a pause. What goes on
-     * beside it ends first.
-     */
+    /** The handler has failed: what goes on beside it ends first. */
     void settle() {
-        gate.passUnlessStopped();
-        waitFor(branches.all());
-        gate.passUnlessStopped();
+        promises.settle();
     }
 
     void end() {

@@ -8,6 +8,7 @@ import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.NewRun;
 import dev.steadwork.store.RunEnd;
+import dev.steadwork.store.Store;
 import dev.steadwork.store.Write;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class RunExecutor {
     private final Map<String, Handling<?, ?>> handlers;
     private final Payloads payloads;
+    private final Store store;
     private final Recorder recorder;
     private final DeadLetterRuns deadLetters;
     private final int crashBudget;
@@ -32,6 +34,7 @@ public final class RunExecutor {
     public RunExecutor(
             Map<String, Handling<?, ?>> handlers,
             Payloads payloads,
+            Store store,
             Committer committer,
             Availability availability,
             DeadLetterRuns deadLetters,
@@ -40,6 +43,7 @@ public final class RunExecutor {
             Function<RunId, Consumer<RunEnd>> waitingFor) {
         this.handlers = handlers;
         this.payloads = payloads;
+        this.store = store;
         this.recorder = new Recorder(committer, availability);
         this.deadLetters = deadLetters;
         this.crashBudget = crashBudget;
@@ -87,6 +91,14 @@ public final class RunExecutor {
 
     Payloads payloads() {
         return payloads;
+    }
+
+    String namespace() {
+        return deadLetters.namespace();
+    }
+
+    Store store() {
+        return store;
     }
 
     Recorder recorder() {

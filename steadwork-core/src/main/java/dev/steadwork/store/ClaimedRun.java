@@ -3,6 +3,7 @@ package dev.steadwork.store;
 import dev.steadwork.Payload;
 import dev.steadwork.RetryPolicy;
 import dev.steadwork.RunId;
+import dev.steadwork.RunInfo;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param epoch what every write of this worker must carry
  * @param lostLeases how many leases on it have expired
+ * @param parent the run that started it, if one did
+ * @param depth how many ancestors it has
+ * @param inbox how many messages (signals, ends of children) it has had; the steps tell of all these ends
+ * @param compensates whether it has registered undo steps
  * @param steps its recorded steps, those with failed attempts only as RETRYING
  */
 public record ClaimedRun(
@@ -27,4 +32,8 @@ public record ClaimedRun(
         Instant startedAt,
         int lostLeases,
         boolean cancelRequested,
+        RunInfo.@Nullable Parent parent,
+        int depth,
+        int inbox,
+        boolean compensates,
         List<StepRecord> steps) {}

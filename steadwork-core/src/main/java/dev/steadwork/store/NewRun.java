@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param start when it may start
  * @param deadline when it must have ended
+ * @param depth how many ancestors it has
+ * @param endsWithParent whether it is cancelled when its parent ends otherwise than by completing
  */
 public record NewRun(
         RunId id,
@@ -33,7 +35,48 @@ public record NewRun(
         @Nullable KeyPolicy keyPolicy,
         TriggerCheck check,
         Map<String, String> tags,
-        RunInfo.@Nullable Parent parent) {
+        RunInfo.@Nullable Parent parent,
+        int depth,
+        boolean endsWithParent) {
+
+    /** A run that is no child. */
+    public NewRun(
+            RunId id,
+            String namespace,
+            String type,
+            @Nullable String queue,
+            Payload input,
+            int priority,
+            Moment start,
+            Moment deadline,
+            @Nullable RetryPolicy retry,
+            @Nullable String version,
+            @Nullable String externalId,
+            @Nullable String idempotencyKey,
+            @Nullable KeyPolicy keyPolicy,
+            TriggerCheck check,
+            Map<String, String> tags,
+            RunInfo.@Nullable Parent parent) {
+        this(
+                id,
+                namespace,
+                type,
+                queue,
+                input,
+                priority,
+                start,
+                deadline,
+                retry,
+                version,
+                externalId,
+                idempotencyKey,
+                keyPolicy,
+                check,
+                tags,
+                parent,
+                0,
+                false);
+    }
 
     /** A point in time: fixed, a while after the transaction, or (both null) not given. */
     public record Moment(@Nullable Instant at, @Nullable Duration after) {

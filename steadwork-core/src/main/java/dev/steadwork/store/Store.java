@@ -1,5 +1,6 @@
 package dev.steadwork.store;
 
+import dev.steadwork.InvalidState;
 import dev.steadwork.Payload;
 import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
@@ -71,6 +72,29 @@ public interface Store extends AutoCloseable {
     void retry(RunId run);
 
     void delete(RunId run, String reason);
+
+    /**
+     * Puts a signal into the run's inbox and wakes the run if it waits for one of that name.
+     *
+     * @throws dev.steadwork.InvalidState if the run has ended or is deleted
+     */
+    void signal(RunId run, String name, Payload payload);
+
+    /** The oldest signal of this name in the run's inbox. */
+    Received received(RunId run, String name);
+
+    /**
+     * Runs the application's SQL and keeps the step's outcome in one transaction: both or none. Answers with the outcome that
+     * is kept, which is an earlier one if the transaction had committed before and only its answer was lost.
+     *
+     * @throws Transact.Failed with what the application's code threw
+     * @throws dev.steadwork.LeaseLost if another worker has the run
+     */
+    default StepRecord transact(RunId run, long epoch, StepRecord.Key key, Transact work) throws Transact.Failed {
+        throw new InvalidState(
+                "Run %s: step %s is transactional, but this worker has no connection to the database of its runs: the store is remote. Use ctx.step(...) with an idempotent body, or a worker that opens the database itself."
+                        .formatted(run, key.label()));
+    }
 
     /** The run, or null if there is none. */
     @Nullable

@@ -104,6 +104,12 @@ public record StoredRun<O>(Engine engine, RunId id, TypeRef<O> outputType, boole
     }
 
     @Override
+    public void signal(String name, @Nullable Object value) {
+        Check.name("signal name", name);
+        engine.store().signal(id, name, engine.payloads().encode("Signal %s to run %s".formatted(name, id), value));
+    }
+
+    @Override
     public void cancel() {
         engine.store().cancel(id);
     }

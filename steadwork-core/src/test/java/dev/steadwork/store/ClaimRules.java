@@ -53,6 +53,10 @@ interface ClaimRules extends StoreRules {
                         claimed.now(),
                         0,
                         false,
+                        null,
+                        0,
+                        0,
+                        false,
                         List.of()));
     }
 

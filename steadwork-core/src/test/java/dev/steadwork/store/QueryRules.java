@@ -105,7 +105,8 @@ interface QueryRules extends StoreRules {
                         ERROR,
                         time,
                         time.plusMillis(1),
-                        List.of(new StepInfo.FailedAttempt(2, ERROR, time, time))));
+                        List.of(new StepInfo.FailedAttempt(2, ERROR, time, time)),
+                        null));
     }
 
     @Test

@@ -56,6 +56,10 @@ final class Columns<T> {
         return array(name, "int8", Long[]::new, column);
     }
 
+    Columns<T> booleans(String name, Function<T, @Nullable Boolean> column) {
+        return array(name, "bool", Boolean[]::new, column);
+    }
+
     Columns<T> uuids(String name, Function<T, @Nullable UUID> column) {
         return array(name, "uuid", UUID[]::new, column);
     }

@@ -3,6 +3,7 @@ package dev.steadwork.store.jdbc;
 import dev.steadwork.InvalidArgument;
 import dev.steadwork.SteadworkException;
 import dev.steadwork.Unavailable;
+import java.sql.Connection;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -47,6 +48,13 @@ final class Database implements AutoCloseable {
 
     DataSource dataSource() {
         return access.dataSource();
+    }
+
+    /** Jdbi on a connection that somebody else closes. */
+    Handle handleOf(Connection connection) {
+        var jdbi = Jdbi.create(connection);
+        dialect.configure(jdbi);
+        return jdbi.open();
     }
 
     Dialect dialect() {

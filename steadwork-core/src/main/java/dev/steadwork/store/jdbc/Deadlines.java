@@ -20,9 +20,12 @@ final class Deadlines {
     private final Database database;
     private final JdbcStore store;
 
-    Deadlines(Database database, JdbcStore store) {
+    private final Families families;
+
+    Deadlines(Database database, JdbcStore store, Families families) {
         this.database = database;
         this.store = store;
+        this.families = families;
     }
 
     private record Overdue(
@@ -45,25 +48,28 @@ final class Deadlines {
         }
     }
 
-    private record Expired(List<RunId> runs, List<RunId> deadLetters) {}
+    private record Expired(int runs, Effects effects, List<RunId> deadLetters) {}
 
     int expire(String namespace, DeadLetters deadLetters) {
         if (!isAnyWaiting(namespace)) {
             return 0;
         }
         var expired = database.inTransaction(handle -> expire(handle, namespace, deadLetters));
-        store.tellEnded(expired.runs.stream().map(Signals::hash).toList());
+        expired.effects.tell(store);
         expired.deadLetters.forEach(this::tellReady);
-        return expired.runs.size();
+        return expired.runs;
     }
 
     private Expired expire(Handle handle, String namespace, DeadLetters deadLetters) {
         var now = database.now(handle);
-        var failed = new ArrayList<RunId>();
+        var effects = new Effects();
+        int expired = wakeToCompensate(handle, namespace, now, effects);
         var letters = new ArrayList<NewRun>();
         for (var overdue : overdue(handle, namespace, now)) {
             if (fail(handle, overdue, now)) {
-                failed.add(overdue.run);
+                expired++;
+                effects.ended(overdue.run);
+                families.ended(handle, overdue.run, now, effects);
                 if (overdue.deadLetter != null) {
                     letters.add(deadLetters.of(
                             overdue.deadLetter, overdue.run, overdue.type, overdue.input, overdue.error()));
@@ -73,7 +79,43 @@ final class Deadlines {
         if (!letters.isEmpty()) {
             store.triggerWith(handle, letters);
         }
-        return new Expired(failed, letters.stream().map(NewRun::id).toList());
+        return new Expired(expired, effects, letters.stream().map(NewRun::id).toList());
+    }
+
+    /** A worker replays them and executes their undo steps before they fail. */
+    private int wakeToCompensate(Handle handle, String namespace, Instant now, Effects effects) {
+        var sql = """
+                UPDATE steadwork.run
+                   SET status = 'PENDING',
+                       pause_requested_at = NULL,
+                       due_at = :now,
+                       updated_at = :now
+                 WHERE shard = :shard
+                   AND run_id IN (
+                       SELECT run_id
+                         FROM steadwork.run
+                        WHERE shard = :shard
+                          AND namespace = :namespace
+                          AND deadline IS NOT NULL
+                          AND deadline <= :now
+                          AND deleted_at IS NULL
+                          AND status IN ('PENDING', 'SLEEPING', 'PAUSED')
+                          AND status <> 'PENDING'
+                          AND compensates IS NOT NULL
+                        LIMIT :limit)
+                   AND status IN ('SLEEPING', 'PAUSED')
+                RETURNING namespace, queue
+                """;
+        var topics = handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", namespace)
+                .bind("now", now)
+                .bind("limit", BATCH)
+                .map(row ->
+                        Signals.topic(row.getColumn("namespace", String.class), row.getColumn("queue", String.class)))
+                .list();
+        topics.forEach(effects::ready);
+        return topics.size();
     }
 
     /** Most applications have no such runs: then this one statement is all. */
@@ -115,6 +157,7 @@ final class Deadlines {
                           AND deadline <= :now
                           AND deleted_at IS NULL
                           AND status IN ('PENDING', 'SLEEPING', 'PAUSED')
+                          AND compensates IS NULL
                         ORDER BY deadline
                         LIMIT :limit)
                  ORDER BY r.run_id
@@ -141,6 +184,7 @@ final class Deadlines {
                    AND run_id = :run
                    AND deadline <= :now
                    AND deleted_at IS NULL
+                   AND compensates IS NULL
                    AND status IN ('PENDING', 'SLEEPING', 'PAUSED')
                 """;
         return handle.createUpdate(database.sql(sql))

@@ -18,6 +18,7 @@ final class Flush {
     private final Set<Integer> ready = new HashSet<>();
     private final Set<Integer> parked = new HashSet<>();
     private final List<Integer> ended = new ArrayList<>();
+    private final Effects effects = new Effects();
 
     Flush(List<? extends Write> batch) {
         this.batch = batch;
@@ -109,6 +110,11 @@ final class Flush {
 
     void ended(Write write) {
         ended.add(Signals.hash(write.run()));
+    }
+
+    /** What the writes brought about for other runs. */
+    Effects effects() {
+        return effects;
     }
 
     Set<Integer> readyTopics() {

@@ -9,9 +9,12 @@ import dev.steadwork.StepInfo;
 import dev.steadwork.store.DeadLetters;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.NewRun;
+import dev.steadwork.store.Received;
 import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Signals;
+import dev.steadwork.store.StepRecord;
 import dev.steadwork.store.Store;
+import dev.steadwork.store.Transact;
 import dev.steadwork.store.TriggerResult;
 import dev.steadwork.store.WorkerRegistration;
 import java.sql.Connection;
@@ -32,13 +35,19 @@ abstract class JdbcStore implements Store {
     private final Deadlines deadlines;
     private final Reads reads;
     private final Registry registry;
+    private final Messages messages;
+    private final Transactions transactions;
+    protected final Families families;
 
     protected JdbcStore(Database database, StoreConfig config, Migrations migrations) {
         this.database = database;
         this.config = config;
         this.migrations = migrations;
-        this.transitions = new Transitions(database, this);
-        this.deadlines = new Deadlines(database, this);
+        this.families = new Families(database);
+        this.transitions = new Transitions(database, this, families);
+        this.deadlines = new Deadlines(database, this, families);
+        this.messages = new Messages(database, this, families);
+        this.transactions = new Transactions(database);
         this.reads = new Reads(database);
         this.registry = new Registry(database);
     }
@@ -128,6 +137,21 @@ abstract class JdbcStore implements Store {
     @Override
     public void delete(RunId run, String reason) {
         transitions.delete(run, reason);
+    }
+
+    @Override
+    public void signal(RunId run, String name, Payload payload) {
+        messages.signal(run, name, payload);
+    }
+
+    @Override
+    public Received received(RunId run, String name) {
+        return messages.received(run, name);
+    }
+
+    @Override
+    public StepRecord transact(RunId run, long epoch, StepRecord.Key key, Transact work) throws Transact.Failed {
+        return transactions.transact(run, epoch, key, work);
     }
 
     @Override

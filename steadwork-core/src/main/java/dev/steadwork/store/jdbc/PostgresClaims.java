@@ -2,6 +2,7 @@ package dev.steadwork.store.jdbc;
 
 import dev.steadwork.Payload;
 import dev.steadwork.RunId;
+import dev.steadwork.RunInfo;
 import dev.steadwork.StepKind;
 import dev.steadwork.StepStatus;
 import dev.steadwork.store.ClaimRequest;
@@ -40,8 +41,10 @@ final class PostgresClaims {
     private Claim claimOnce(Connection connection, ClaimRequest request) throws SQLException {
         // given: hides the values from the planner, so that one plan fits all claims and is kept.
         // share: how many of the best runs wait in which queue; a single queue has them all.
-        // due: locks so many of each queue, stepping over what others hold. A run that was claimed and handed back
-        //     after this statement began may have steps that are not seen here: it is left for the next claim.
+        // due: locks so many of each queue, stepping over what others hold. A run that was claimed and handed back,
+        //     or whose child ended, after this statement began may have steps that are not seen here: it is left for
+        // the
+        //     next claim.
         // claimed: BETWEEN looks selective to the planner, which then looks up each run by its primary key, whatever it
         //     knows or does not know of the table.
         // In the result a run stands before its steps.
@@ -89,7 +92,7 @@ final class PostgresClaims {
                            FROM given
                           CROSS JOIN share
                           CROSS JOIN LATERAL (
-                                SELECT run_id, priority, due_at, lease_epoch
+                                SELECT run_id, priority, due_at, lease_epoch, inbox
                                   FROM steadwork.run
                                  WHERE shard = :shard
                                    AND namespace = given.namespace
@@ -104,8 +107,8 @@ final class PostgresClaims {
                                  LIMIT share.runs
                                    FOR UPDATE SKIP LOCKED) AS head
                           WHERE head.lease_epoch = 0
-                             OR head.lease_epoch = (
-                                SELECT seen.lease_epoch
+                             OR (head.lease_epoch, coalesce(head.inbox, 0)) = (
+                                SELECT seen.lease_epoch, coalesce(seen.inbox, 0)
                                   FROM steadwork.run AS seen
                                  WHERE seen.shard = :shard
                                    AND seen.run_id = head.run_id)),
@@ -124,6 +127,7 @@ final class PostgresClaims {
                             AND due.n BETWEEN 1 AND 1000000
                          RETURNING due.n, r.run_id, r.type, r.queue, r.priority, r.lease_epoch, r.attempt, r.retry, r.deadline,
                                    r.started_at, r.lost_leases, r.cancel_requested_at IS NOT NULL AS cancel_requested,
+                                   r.parent_run_id, r.parent_step, r.depth, r.inbox, r.compensates IS NOT NULL AS compensates,
                                    r.input_type, r.input)
                 SELECT given.now,
                        cardinality(given.queues) > 1 AND EXISTS (SELECT FROM share) AS wanted,
@@ -139,6 +143,11 @@ final class PostgresClaims {
                        c.started_at,
                        c.lost_leases,
                        c.cancel_requested,
+                       c.parent_run_id AS relative,
+                       c.parent_step,
+                       c.depth,
+                       c.inbox,
+                       c.compensates,
                        c.input_type AS payload_type,
                        c.input AS payload,
                        NULL AS name,
@@ -153,19 +162,19 @@ final class PostgresClaims {
                   LEFT JOIN claimed AS c ON true
                 UNION ALL
                 SELECT NULL, NULL, c.n, c.run_id, NULL, NULL, NULL, NULL, s.attempt, NULL, NULL, s.started_at, NULL, NULL,
-                       s.output_type, s.output, s.name, s.occurrence, s.position, s.kind, s.status, s.error, s.finished_at,
+                       s.child_run_id, NULL, NULL, NULL, NULL, s.output_type, s.output, s.name, s.occurrence, s.position, s.kind, s.status, s.error, s.finished_at,
                        s.wake_at
                   FROM claimed AS c
                  CROSS JOIN LATERAL (
                        SELECT name, occurrence, position, kind, status, attempt, error, started_at, finished_at, wake_at,
-                              output_type, output
+                              output_type, output, child_run_id
                          FROM steadwork.step
                         WHERE shard = :shard
                           AND run_id = c.run_id
                        UNION ALL
                        (SELECT DISTINCT ON (name, occurrence)
                                name, occurrence, position, kind, 'RETRYING', attempt, error, started_at, finished_at, NULL,
-                               NULL, NULL
+                               NULL, NULL, NULL
                           FROM steadwork.step_attempt AS a
                          WHERE shard = :shard
                            AND run_id = c.run_id
@@ -239,6 +248,10 @@ final class PostgresClaims {
                     startedAt == null ? now : startedAt,
                     row.getInt("lost_leases"),
                     row.getBoolean("cancel_requested"),
+                    parent(row),
+                    row.getInt("depth"),
+                    row.getInt("inbox"),
+                    row.getBoolean("compensates"),
                     steps);
         }
 
@@ -253,7 +266,19 @@ final class PostgresClaims {
                     Rows.error(row.getString("error")),
                     time(row, "started_at"),
                     time(row, "finished_at"),
-                    time(row, "wake_at"));
+                    time(row, "wake_at"),
+                    relative(row));
+        }
+
+        private static RunInfo.@Nullable Parent parent(ResultSet row) throws SQLException {
+            var parent = relative(row);
+            return parent == null ? null : new RunInfo.Parent(parent, row.getString("parent_step"));
+        }
+
+        /** The parent of a run, the child of a step. */
+        private static @Nullable RunId relative(ResultSet row) throws SQLException {
+            var id = row.getObject("relative", UUID.class);
+            return id == null ? null : new RunId(id);
         }
 
         private static @Nullable Instant time(ResultSet row, String column) throws SQLException {

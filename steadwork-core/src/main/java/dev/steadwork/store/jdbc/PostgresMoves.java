@@ -68,6 +68,7 @@ final class PostgresMoves {
 
     static void addParks(Pipeline pipeline, Flush flush, Flush.Kind<Write.Park> parks) {
         // The sleep is kept by the statement that parks the run: there is no moment in which only one of them is true.
+        // A run with a message that its worker has not seen does not sleep: whoever sent it found the run awake.
         var sql = """
                 WITH clock AS MATERIALIZED (
                          SELECT now() AS now,
@@ -105,17 +106,23 @@ final class PostgresMoves {
                                     (SELECT CAST(:failedAttempts AS integer[])),
                                     (SELECT CAST(:failedStartedAts AS bigint[])),
                                     (SELECT CAST(:failedFinishedAts AS bigint[])),
-                                    (SELECT CAST(:failedErrors AS text[]))) WITH ORDINALITY
+                                    (SELECT CAST(:failedErrors AS text[])),
+                                    (SELECT CAST(:awaits AS text[])),
+                                    (SELECT CAST(:seens AS integer[]))) WITH ORDINALITY
                              AS u (run_id, epoch, wake_at, wake_after, run_attempt, run_error, name, occurrence, position, kind,
                                    status, attempt, started_at, finished_at, error, input_type, input, output_type, output,
                                    failed_name, failed_occurrence, failed_position, failed_kind, failed_attempt,
-                                   failed_started_at, failed_finished_at, failed_error, n)),
+                                   failed_started_at, failed_finished_at, failed_error, awaits, seen, n)),
                      parked AS (
                          UPDATE steadwork.run AS r
-                            SET status = CASE WHEN r.pause_requested_at IS NULL THEN 'SLEEPING' ELSE 'PAUSED' END,
+                            SET status = CASE WHEN r.pause_requested_at IS NOT NULL THEN 'PAUSED'
+                                              WHEN coalesce(r.inbox, 0) > asked.seen THEN 'PENDING'
+                                              ELSE 'SLEEPING' END,
                                 paused_at = CASE WHEN r.pause_requested_at IS NULL THEN NULL ELSE clock.now END,
                                 pause_requested_at = NULL,
-                                due_at = least(asked.wake, r.deadline),
+                                due_at = CASE WHEN coalesce(r.inbox, 0) > asked.seen THEN clock.now
+                                              ELSE least(asked.wake, r.deadline) END,
+                                awaits = asked.awaits,
                                 attempt = asked.run_attempt,
                                 error = asked.run_error,
                                 updated_at = clock.now,
@@ -175,7 +182,7 @@ final class PostgresMoves {
                 SELECT CAST(parked.n AS integer) AS n,
                        CAST(parked.namespace AS varchar(255)) AS namespace,
                        CAST(parked.queue AS varchar(255)) AS queue,
-                       parked.status = 'SLEEPING' AS sleeping,
+                       parked.status <> 'PAUSED' AS sleeping,
                        parked.due_at <= clock.soon AS soon
                   FROM parked
                  CROSS JOIN clock
@@ -187,7 +194,9 @@ final class PostgresMoves {
                 .times("wakeAts", park -> park.wake().at())
                 .durations("wakeAfters", park -> park.wake().after())
                 .ints("runAttempts", Write.Park::attempt)
-                .texts("runErrors", park -> Rows.errorJson(park.error()));
+                .texts("runErrors", park -> Rows.errorJson(park.error()))
+                .texts("awaits", of(Write.Park::awaits, Write.Awaits::message))
+                .ints("seens", of(Write.Park::awaits, Write.Awaits::seen));
         addSleep(columns);
         addFailedAttempt(columns);
         pipeline.add(sql, columns.values(), row -> {

@@ -1,5 +1,7 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.RunId;
+import dev.steadwork.StepKind;
 import dev.steadwork.store.Ack;
 import dev.steadwork.store.AttemptRecord;
 import dev.steadwork.store.StepRecord;
@@ -9,6 +11,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Keeps outcomes of steps and failed attempts, for workers that still hold the run. */
 final class PostgresSteps {
@@ -37,9 +40,10 @@ final class PostgresSteps {
                                     (SELECT CAST(:inputTypes AS text[])),
                                     (SELECT CAST(:inputs AS bytea[])),
                                     (SELECT CAST(:outputTypes AS text[])),
-                                    (SELECT CAST(:outputs AS bytea[]))) WITH ORDINALITY
+                                    (SELECT CAST(:outputs AS bytea[])),
+                                    (SELECT CAST(:children AS uuid[]))) WITH ORDINALITY
                              AS u (run_id, epoch, name, occurrence, position, kind, status, attempt, started_at, finished_at,
-                                   wake_at, error, input_type, input, output_type, output, n)
+                                   wake_at, error, input_type, input, output_type, output, child_run_id, n)
                           CROSS JOIN LATERAL (
                                SELECT cancel_requested_at IS NOT NULL AS cancel_requested,
                                       pause_requested_at IS NOT NULL AS pause_requested
@@ -52,7 +56,7 @@ final class PostgresSteps {
                      kept AS (
                          INSERT INTO steadwork.step
                              (shard, run_id, name, occurrence, position, kind, status, attempt, started_at, finished_at, wake_at,
-                              error, input_type, input, output_type, output)
+                              error, input_type, input, output_type, output, child_run_id)
                          SELECT CAST(:shard AS smallint),
                                 run_id,
                                 name,
@@ -68,9 +72,18 @@ final class PostgresSteps {
                                 input_type,
                                 input,
                                 output_type,
-                                output
+                                output,
+                                child_run_id
                            FROM held
-                         ON CONFLICT DO NOTHING)
+                         ON CONFLICT (shard, run_id, name, occurrence) DO UPDATE
+                            SET status = excluded.status,
+                                attempt = excluded.attempt,
+                                started_at = coalesce(step.started_at, excluded.started_at),
+                                finished_at = excluded.finished_at,
+                                error = excluded.error,
+                                output_type = excluded.output_type,
+                                output = excluded.output
+                          WHERE step.status = 'WAITING')
                 SELECT CAST(n AS integer) AS n, cancel_requested, pause_requested
                   FROM held
                 """;
@@ -92,8 +105,71 @@ final class PostgresSteps {
                 .bytes("inputs", save -> Rows.payloadBytes(save.step().input()))
                 .texts("outputTypes", save -> Rows.payloadType(save.step().output()))
                 .bytes("outputs", save -> Rows.payloadBytes(save.step().output()))
+                .uuids("children", save -> uuid(save.step().childRun()))
                 .values();
         pipeline.add(sql, values, row -> saves.answer(row.getInt("n"), stored(row)));
+    }
+
+    private static @Nullable UUID uuid(@Nullable RunId run) {
+        return run == null ? null : run.uuid();
+    }
+
+    /** Marks runs that register undo steps, if some do. */
+    static void addCompensates(Pipeline pipeline, List<Write.SaveStep> saves) {
+        // After the statement that keeps the steps, which has locked those runs that the writers still hold.
+        var sql = """
+                UPDATE steadwork.run AS r
+                   SET compensates = true
+                  FROM unnest(
+                           (SELECT CAST(:runs AS uuid[])),
+                           (SELECT CAST(:epochs AS bigint[]))) WITH ORDINALITY
+                    AS u (run_id, epoch, n)
+                 WHERE r.shard = :shard
+                   AND r.run_id = u.run_id
+                   AND u.n BETWEEN 1 AND 1000000
+                   AND r.lease_epoch = u.epoch
+                   AND r.status = 'RUNNING'
+                   AND r.compensates IS NULL
+                """;
+        var registering = saves.stream()
+                .filter(save -> save.step().kind() == StepKind.UNDO)
+                .toList();
+        if (!registering.isEmpty()) {
+            pipeline.add(sql, fence(registering).values(), row -> {});
+        }
+    }
+
+    /** Removes the signals that steps take, if some do. */
+    static void addTaken(Pipeline pipeline, List<Write.SaveStep> saves) {
+        var sql = """
+                DELETE FROM steadwork.signal AS s
+                 USING unnest(
+                           (SELECT CAST(:runs AS uuid[])),
+                           (SELECT CAST(:epochs AS bigint[])),
+                           (SELECT CAST(:numbers AS integer[])))
+                    AS u (run_id, epoch, number)
+                 WHERE s.shard = :shard
+                   AND s.run_id = u.run_id
+                   AND s.number = u.number
+                   AND EXISTS (
+                       SELECT FROM steadwork.run AS r
+                        WHERE r.shard = :shard
+                          AND r.run_id = u.run_id
+                          AND r.lease_epoch = u.epoch
+                          AND r.status = 'RUNNING')
+                """;
+        var taking = saves.stream().filter(save -> save.signal() != null).toList();
+        if (!taking.isEmpty()) {
+            var values = fence(taking).ints("numbers", Write.SaveStep::signal).values();
+            pipeline.add(sql, values, row -> {});
+        }
+    }
+
+    private static Columns<Write.SaveStep> fence(List<Write.SaveStep> saves) {
+        return Columns.of(saves)
+                .with("shard", Shards.ONLY)
+                .uuids("runs", save -> save.run().uuid())
+                .longs("epochs", Write.SaveStep::epoch);
     }
 
     static void addAttempts(Pipeline pipeline, Flush.Kind<Write.SaveAttempt> saves) {

@@ -29,7 +29,7 @@ final class PostgresStore extends JdbcStore {
         super(database, config, migrations);
         this.trips = new Trips(database);
         this.triggers = new PostgresTriggers(database, config);
-        this.writes = new PostgresWrites(database, triggers);
+        this.writes = new PostgresWrites(database, triggers, families);
         this.claims = new PostgresClaims(database);
         this.timers = new PostgresTimers(database);
         var notifications = new Notifications(database.schema());
@@ -51,6 +51,7 @@ final class PostgresStore extends JdbcStore {
         signals().ready(flush.parkedTopics());
         tellReady(flush.readyTopics());
         tellEnded(flush.endedHashes());
+        flush.effects().tell(this);
         return flush.answers();
     }
 

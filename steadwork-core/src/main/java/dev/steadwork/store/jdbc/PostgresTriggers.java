@@ -173,16 +173,18 @@ final class PostgresTriggers {
                                     (SELECT CAST(:tags AS text[])),
                                     (SELECT CAST(:parents AS uuid[])),
                                     (SELECT CAST(:parentSteps AS text[])),
+                                    (SELECT CAST(:depths AS integer[])),
+                                    (SELECT CAST(:endsWithParents AS boolean[])),
                                     (SELECT CAST(:inputTypes AS text[])),
                                     (SELECT CAST(:inputs AS bytea[]))) WITH ORDINALITY
                              AS u (run_id, type, queue, priority, start_at, start_after, deadline_at, deadline_after, retry,
                                    version, external_id, idempotency_key, key_policy, demand, tags, parent_run_id,
-                                   parent_step, input_type, input, n)),
+                                   parent_step, depth, ends_with_parent, input_type, input, n)),
                      created AS (
                          INSERT INTO steadwork.run
                              (shard, run_id, namespace, type, queue, status, priority, due_at, created_at, updated_at, deadline,
-                              idempotency_key, key_policy, version, external_id, parent_run_id, parent_step, retry, tags,
-                              input_type, input)
+                              idempotency_key, key_policy, version, external_id, parent_run_id, parent_step, depth,
+                              ends_with_parent, retry, tags, input_type, input)
                          SELECT CAST(:shard AS smallint),
                                 a.run_id,
                                 :namespace,
@@ -205,6 +207,8 @@ final class PostgresTriggers {
                                 a.external_id,
                                 a.parent_run_id,
                                 a.parent_step,
+                                a.depth,
+                                a.ends_with_parent,
                                 coalesce(a.retry, d.retry),
                                 a.tags,
                                 a.input_type,
@@ -260,6 +264,8 @@ final class PostgresTriggers {
                 .texts("tags", run -> Rows.tagsJson(run.tags()))
                 .uuids("parents", parent(parent -> parent.run().uuid()))
                 .texts("parentSteps", parent(RunInfo.Parent::step))
+                .ints("depths", run -> run.depth() == 0 ? null : (Integer) run.depth())
+                .booleans("endsWithParents", run -> run.endsWithParent() ? true : null)
                 .texts("inputTypes", run -> Rows.payloadType(run.input()))
                 .bytes("inputs", run -> Rows.payloadBytes(run.input()))
                 .values();

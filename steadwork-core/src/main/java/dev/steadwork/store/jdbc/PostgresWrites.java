@@ -19,19 +19,22 @@ final class PostgresWrites {
 
     private final Database database;
     private final PostgresTriggers triggers;
+    private final Families families;
 
-    PostgresWrites(Database database, PostgresTriggers triggers) {
+    PostgresWrites(Database database, PostgresTriggers triggers, Families families) {
         this.database = database;
         this.triggers = triggers;
+        this.families = families;
     }
 
     /** Whether the batch fits into one round trip in autocommit mode; otherwise it needs a transaction around it. */
     static boolean isOneTrip(List<? extends Write> batch) {
-        return batch.size() <= MAX_PER_TRIP && batch.stream().noneMatch(PostgresWrites::hasDeadLetter);
+        return batch.size() <= MAX_PER_TRIP && batch.stream().noneMatch(PostgresWrites::touchesOtherRuns);
     }
 
-    private static boolean hasDeadLetter(Write write) {
-        return write instanceof Write.Finish finish && finish.deadLetter() != null;
+    private static boolean touchesOtherRuns(Write write) {
+        return write instanceof Write.Finish finish && (finish.deadLetter() != null || finish.endsChildren())
+                || write instanceof Write.SaveStep save && save.child() != null;
     }
 
     Flush write(Connection connection, List<? extends Write> batch) throws SQLException {
@@ -46,6 +49,8 @@ final class PostgresWrites {
         triggers.settle(connection, newRuns, triggered);
         answerTriggers(flush, triggered);
         createDeadLetters(connection, flush);
+        startChildren(connection, flush);
+        endChildren(connection, flush);
         explain(connection, flush);
         return flush;
     }
@@ -64,6 +69,8 @@ final class PostgresWrites {
         var steps = flush.all(Write.SaveStep.class);
         if (!steps.isEmpty()) {
             PostgresSteps.addSteps(pipeline, steps);
+            PostgresSteps.addCompensates(pipeline, steps.writes());
+            PostgresSteps.addTaken(pipeline, steps.writes());
         }
         var attempts = flush.all(Write.SaveAttempt.class);
         if (!attempts.isEmpty()) {
@@ -72,6 +79,7 @@ final class PostgresWrites {
         var finishes = flush.all(Write.Finish.class);
         if (!finishes.isEmpty()) {
             PostgresMoves.addFinishes(pipeline, flush, finishes);
+            PostgresFamilies.addEnds(pipeline, flush, finishes.writes());
         }
         var parks = flush.all(Write.Park.class);
         if (!parks.isEmpty()) {
@@ -106,6 +114,36 @@ final class PostgresWrites {
         }
         if (!letters.isEmpty()) {
             flush.ready(triggers.create(connection, letters).topics());
+        }
+    }
+
+    /** In the transaction of the steps, and only for those that are kept. */
+    private void startChildren(Connection connection, Flush flush) throws SQLException {
+        var children = new ArrayList<NewRun>();
+        for (var save : flush.answered(Write.SaveStep.class).writes()) {
+            if (save.child() != null) {
+                children.add(save.child());
+            }
+        }
+        if (children.isEmpty()) {
+            return;
+        }
+        var started = triggers.create(connection, children);
+        for (var child : children) {
+            if (!started.of(child).accepted()) {
+                throw Refusals.child(child);
+            }
+        }
+        flush.ready(started.topics());
+    }
+
+    /** In the transaction of the finishes, and only for those that applied. */
+    private void endChildren(Connection connection, Flush flush) {
+        for (var finish : flush.answered(Write.Finish.class).writes()) {
+            if (finish.endsChildren()) {
+                var handle = database.handleOf(connection);
+                families.endChildren(handle, finish.run(), database.now(handle), flush.effects());
+            }
         }
     }
 

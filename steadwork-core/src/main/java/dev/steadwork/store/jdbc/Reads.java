@@ -40,7 +40,8 @@ final class Reads {
                 SELECT run_id, namespace, type, queue, status, priority, due_at, lease_epoch, attempt, lost_leases, worker,
                        created_at, started_at, finished_at, paused_at, updated_at, deadline, cancel_requested_at,
                        pause_requested_at, idempotency_key, key_policy, version, external_id, parent_run_id, parent_step,
-                       retry, tags, step_name, step_since, error, deleted_at, deleted_reason
+                       retry, tags, step_name, step_since, error, deleted_at, deleted_reason,
+                       compensates IS NOT NULL AS compensates
                   FROM steadwork.run
                  WHERE shard = :shard
                    AND run_id = :run
@@ -104,7 +105,7 @@ final class Reads {
     private List<StepRecord> outcomes(Handle handle, RunId run) {
         var sql = """
                 SELECT name, occurrence, position, kind, status, attempt, started_at, finished_at, wake_at, error,
-                       input_type, input, output_type, output
+                       input_type, input, output_type, output, child_run_id
                   FROM steadwork.step
                  WHERE shard = :shard
                    AND run_id = :run

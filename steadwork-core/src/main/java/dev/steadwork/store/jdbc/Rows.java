@@ -173,10 +173,11 @@ final class Rows {
                         row.getColumn("lost_leases", Integer.class)),
                 error(text(row, "error")),
                 runningStep(row),
-                text(row, "deleted_reason"));
+                text(row, "deleted_reason"),
+                row.getColumn("compensates", Boolean.class));
     }
 
-    private static RunInfo.@Nullable Parent parent(RowView row) {
+    static RunInfo.@Nullable Parent parent(RowView row) {
         @Nullable RunId run = row.getColumn("parent_run_id", RunId.class);
         return run == null ? null : new RunInfo.Parent(run, text(row, "parent_step"));
     }
@@ -221,7 +222,8 @@ final class Rows {
                 error(text(row, "error")),
                 time(row, "started_at"),
                 time(row, "finished_at"),
-                time(row, "wake_at"));
+                time(row, "wake_at"),
+                row.getColumn("child_run_id", RunId.class));
     }
 
     static AttemptRecord attemptRecord(RowView row) {

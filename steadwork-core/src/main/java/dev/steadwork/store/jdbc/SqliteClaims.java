@@ -94,7 +94,9 @@ final class SqliteClaims {
                    AND run_id IN (SELECT value FROM json_each(:runs))
                    AND status = 'PENDING'
                 RETURNING run_id, type, queue, priority, lease_epoch, attempt, input_type, input, retry, deadline,
-                          started_at, lost_leases, cancel_requested_at IS NOT NULL AS cancel_requested
+                          started_at, lost_leases, cancel_requested_at IS NOT NULL AS cancel_requested,
+                          parent_run_id, parent_step, coalesce(depth, 0) AS depth, coalesce(inbox, 0) AS inbox,
+                          compensates IS NOT NULL AS compensates
                 """;
         var taken = new HashMap<RunId, ClaimedRun>();
         handle.createQuery(database.sql(sql))
@@ -123,6 +125,10 @@ final class SqliteClaims {
                 row.getColumn("started_at", Instant.class),
                 row.getColumn("lost_leases", Integer.class),
                 row.getColumn("cancel_requested", Boolean.class),
+                Rows.parent(row),
+                row.getColumn("depth", Integer.class),
+                row.getColumn("inbox", Integer.class),
+                row.getColumn("compensates", Boolean.class),
                 new ArrayList<>());
     }
 
@@ -137,7 +143,7 @@ final class SqliteClaims {
         }
         var outcomes = """
                 SELECT run_id, name, occurrence, position, kind, status, attempt, started_at, finished_at, wake_at, error,
-                       output_type, output
+                       output_type, output, child_run_id
                   FROM steadwork.step
                  WHERE shard = :shard
                    AND run_id IN (SELECT value FROM json_each(:runs))
@@ -146,7 +152,8 @@ final class SqliteClaims {
         // SQLite takes the other columns from the row that has the maximum.
         var retrying = """
                 SELECT run_id, name, occurrence, position, kind, 'RETRYING' AS status, max(attempt) AS attempt, started_at,
-                       finished_at, NULL AS wake_at, error, NULL AS output_type, NULL AS output
+                       finished_at, NULL AS wake_at, error, NULL AS output_type, NULL AS output,
+                       NULL AS child_run_id
                   FROM steadwork.step_attempt a
                  WHERE shard = :shard
                    AND run_id IN (SELECT value FROM json_each(:runs))

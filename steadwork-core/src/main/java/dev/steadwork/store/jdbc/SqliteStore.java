@@ -19,7 +19,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.Jdbi;
 import org.jspecify.annotations.Nullable;
 
 /** Keeps runs in an SQLite file, or in memory. One thread writes at a time, so nothing here can deadlock. */
@@ -51,11 +50,10 @@ final class SqliteStore extends JdbcStore {
     public List<WriteResult> write(List<? extends Write> batch) {
         record Written(List<WriteResult> results, SqliteWrites writes) {}
         var written = database.inTransaction(handle -> {
-            var writes = new SqliteWrites(database, triggers, handle);
+            var writes = new SqliteWrites(database, triggers, families, handle);
             return new Written(writes.apply(batch), writes);
         });
-        tellReady(written.writes.readyTopics());
-        tellEnded(written.writes.endedHashes());
+        written.writes.effects().tell(this);
         return written.results;
     }
 
@@ -73,9 +71,7 @@ final class SqliteStore extends JdbcStore {
         checkHasTransaction(connection);
         try {
             // Not closed: closing would end the caller's transaction.
-            var jdbi = Jdbi.create(connection);
-            database.dialect().configure(jdbi);
-            return insertAllOrNone(jdbi.open(), runs, new HashSet<>());
+            return insertAllOrNone(database.handleOf(connection), runs, new HashSet<>());
         } catch (RuntimeException e) {
             throw database.translate(e, "triggering in the caller's transaction in");
         }

@@ -68,6 +68,7 @@ final class SqliteTimers {
     }
 
     private @Nullable Duration untilNext(Handle handle, PromoteRequest request, String executing, Instant now) {
+        // Not those without a time: they wait for a message, and SQLite sorts them first.
         var sql = """
                 SELECT due_at
                   FROM steadwork.run
@@ -76,6 +77,7 @@ final class SqliteTimers {
                    AND queue = :queue
                    AND status IN ('SLEEPING', 'RUNNING')
                    AND deleted_at IS NULL
+                   AND due_at >= 0
                    AND (status = 'SLEEPING' OR run_id NOT IN (SELECT value FROM json_each(:executing)))
                  ORDER BY due_at
                  LIMIT 1

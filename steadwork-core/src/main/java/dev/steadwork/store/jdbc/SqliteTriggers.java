@@ -42,14 +42,15 @@ final class SqliteTriggers {
         var sql = """
                 INSERT INTO steadwork.run
                     (shard, run_id, namespace, type, queue, status, priority, due_at, created_at, updated_at, deadline,
-                     idempotency_key, key_policy, version, external_id, parent_run_id, parent_step, retry, tags,
-                     input_type, input)
+                     idempotency_key, key_policy, version, external_id, parent_run_id, parent_step, depth,
+                     ends_with_parent, retry, tags, input_type, input)
                 SELECT :shard, :run, :namespace, :type, coalesce(:queue, d.queue, :type),
                        CASE WHEN :start > :now THEN 'SLEEPING' ELSE 'PENDING' END,
                        :priority, :start, :now, :now,
                        coalesce(:deadline, :start + d.timeout_ms * 1000),
                        :key, CASE WHEN :key IS NOT NULL THEN coalesce(:keyPolicy, d.key_policy, 'FOREVER') END,
-                       :version, :externalId, :parentRun, :parentStep, coalesce(:retry, d.retry), :tags,
+                       :version, :externalId, :parentRun, :parentStep, nullif(:depth, 0), nullif(:endsWithParent, false),
+                       coalesce(:retry, d.retry), :tags,
                        :inputType, :input
                   FROM (SELECT 1)
                   LEFT JOIN steadwork.definition d
@@ -95,6 +96,8 @@ final class SqliteTriggers {
                 .bind("externalId", run.externalId())
                 .bindByType("parentRun", parent == null ? null : parent.run(), RunId.class)
                 .bind("parentStep", parent == null ? null : parent.step())
+                .bind("depth", run.depth())
+                .bind("endsWithParent", run.endsWithParent())
                 .bind("retry", Rows.retryJson(run.retry()))
                 .bind("tags", Rows.tagsJson(run.tags()))
                 .bind("inputType", Rows.payloadType(run.input()))

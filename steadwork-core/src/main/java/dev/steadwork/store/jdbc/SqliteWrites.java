@@ -2,6 +2,7 @@ package dev.steadwork.store.jdbc;
 
 import dev.steadwork.RunId;
 import dev.steadwork.RunStatus;
+import dev.steadwork.StepKind;
 import dev.steadwork.store.Ack;
 import dev.steadwork.store.AttemptRecord;
 import dev.steadwork.store.Signals;
@@ -10,9 +11,7 @@ import dev.steadwork.store.Write;
 import dev.steadwork.store.WriteResult;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.SqlStatement;
 import org.jspecify.annotations.Nullable;
@@ -24,27 +23,22 @@ import org.jspecify.annotations.Nullable;
 final class SqliteWrites {
     private final Database database;
     private final SqliteTriggers triggers;
+    private final Families families;
     private final Handle handle;
     private final Instant now;
 
-    private final Set<Integer> readyTopics = new HashSet<>();
-    private final Set<Integer> endedHashes = new HashSet<>();
+    private final Effects effects = new Effects();
 
-    SqliteWrites(Database database, SqliteTriggers triggers, Handle handle) {
+    SqliteWrites(Database database, SqliteTriggers triggers, Families families, Handle handle) {
         this.database = database;
         this.triggers = triggers;
+        this.families = families;
         this.handle = handle;
         this.now = database.now(handle);
     }
 
-    /** Topics of the queues in which something became ready, or will soon. */
-    Set<Integer> readyTopics() {
-        return readyTopics;
-    }
-
-    /** Hashes of the runs that ended. */
-    Set<Integer> endedHashes() {
-        return endedHashes;
+    Effects effects() {
+        return effects;
     }
 
     List<WriteResult> apply(List<? extends Write> batch) {
@@ -57,7 +51,7 @@ final class SqliteWrites {
 
     private WriteResult apply(Write write) {
         return write instanceof Write.Trigger trigger
-                ? triggers.insert(handle, trigger.newRun(), now, readyTopics)
+                ? triggers.insert(handle, trigger.newRun(), now, effects.readyTopics())
                 : applyFenced((Write.Fenced) write);
     }
 
@@ -84,7 +78,7 @@ final class SqliteWrites {
 
     private void change(Write.Fenced write, Fence fence) {
         if (write instanceof Write.SaveStep save) {
-            insertStep(save.run(), save.step(), save.step().wakeAt());
+            saveStep(save);
         } else if (write instanceof Write.SaveAttempt save) {
             insertAttempt(save.run(), save.attempt());
         } else if (write instanceof Write.Finish finish) {
@@ -143,15 +137,66 @@ final class SqliteWrites {
                 .orElse(null);
     }
 
+    private void saveStep(Write.SaveStep save) {
+        insertStep(save.run(), save.step(), save.step().wakeAt());
+        if (save.step().kind() == StepKind.UNDO) {
+            markCompensates(save.run());
+        }
+        if (save.signal() != null) {
+            deleteSignal(save.run(), save.signal());
+        }
+        var child = save.child();
+        if (child != null
+                && !triggers.insert(handle, child, now, effects.readyTopics()).accepted()) {
+            throw Refusals.child(child);
+        }
+    }
+
+    private void markCompensates(RunId run) {
+        var sql = """
+                UPDATE steadwork.run
+                   SET compensates = true
+                 WHERE shard = :shard
+                   AND run_id = :run
+                   AND compensates IS NULL
+                """;
+        handle.createUpdate(database.sql(sql))
+                .bind("shard", Shards.of(run))
+                .bind("run", run)
+                .execute();
+    }
+
+    private void deleteSignal(RunId run, int number) {
+        var sql = """
+                DELETE FROM steadwork.signal
+                 WHERE shard = :shard
+                   AND run_id = :run
+                   AND number = :number
+                """;
+        handle.createUpdate(database.sql(sql))
+                .bind("shard", Shards.of(run))
+                .bind("run", run)
+                .bind("number", number)
+                .execute();
+    }
+
     private void insertStep(RunId run, StepRecord step, @Nullable Instant wakeAt) {
         var sql = """
                 INSERT INTO steadwork.step
                     (shard, run_id, name, occurrence, position, kind, status, attempt, started_at, finished_at, wake_at,
-                     error, input_type, input, output_type, output)
+                     error, input_type, input, output_type, output, child_run_id)
                 VALUES
                     (:shard, :run, :name, :occurrence, :position, :kind, :status, :attempt, :startedAt, :finishedAt, :wakeAt,
-                     :error, :inputType, :input, :outputType, :output)
-                ON CONFLICT DO NOTHING
+                     :error, :inputType, :input, :outputType, :output, :child)
+                ON CONFLICT (shard, run_id, name, occurrence) DO UPDATE
+                   SET status = excluded.status,
+                       attempt = excluded.attempt,
+                       started_at = coalesce(started_at, excluded.started_at),
+                       finished_at = excluded.finished_at,
+                       error = excluded.error,
+                       output_type = excluded.output_type,
+                       output = excluded.output
+                 WHERE status = 'WAITING'
                 """;
         handle.createUpdate(database.sql(sql))
                 .bind("shard", Shards.of(run))
@@ -170,6 +215,7 @@ final class SqliteWrites {
                 .bind("input", Rows.payloadBytes(step.input()))
                 .bind("outputType", Rows.payloadType(step.output()))
                 .bind("output", Rows.payloadBytes(step.output()))
+                .bindByType("child", step.childRun(), RunId.class)
                 .execute();
     }
 
@@ -240,19 +286,29 @@ final class SqliteWrites {
                 .bind("output", Rows.payloadBytes(finish.output()))
                 .bind("error", finish.status() == RunStatus.COMPLETED ? null : Rows.errorJson(finish.error()))
                 .execute();
-        endedHashes.add(Signals.hash(finish.run()));
+        effects.ended(finish.run());
         if (finish.deadLetter() != null) {
-            triggers.insert(handle, finish.deadLetter(), now, readyTopics);
+            triggers.insert(handle, finish.deadLetter(), now, effects.readyTopics());
+        }
+        if (finish.parent() != null) {
+            families.tellParent(handle, finish.run(), null, now, effects);
+        }
+        if (finish.endsChildren()) {
+            families.endChildren(handle, finish.run(), now, effects);
         }
     }
 
     private void park(Write.Park park, Fence fence) {
         var sql = """
                 UPDATE steadwork.run
-                   SET status = CASE WHEN pause_requested_at IS NULL THEN 'SLEEPING' ELSE 'PAUSED' END,
+                   SET status = CASE WHEN pause_requested_at IS NOT NULL THEN 'PAUSED'
+                                     WHEN coalesce(inbox, 0) > :seen THEN 'PENDING'
+                                     ELSE 'SLEEPING' END,
                        paused_at = CASE WHEN pause_requested_at IS NULL THEN paused_at ELSE :now END,
                        pause_requested_at = NULL,
-                       due_at = min(:wake, coalesce(deadline, :wake)),
+                       due_at = CASE WHEN coalesce(inbox, 0) > :seen THEN :now
+                                     ELSE min(coalesce(:wake, deadline), coalesce(deadline, :wake)) END,
+                       awaits = :awaits,
                        worker = NULL,
                        step_name = NULL,
                        step_since = NULL,
@@ -264,11 +320,12 @@ final class SqliteWrites {
                    AND lease_epoch = :epoch
                    AND status = 'RUNNING'
                 """;
-        var wake = park.wake().at() == null
-                ? SqliteTime.after(now, park.wake().after())
-                : park.wake().at();
+        var wake = wakeTime(park.wake());
+        var awaits = park.awaits();
         bind(handle.createUpdate(database.sql(sql)), park)
-                .bind("wake", wake)
+                .bindByType("wake", wake, Instant.class)
+                .bind("awaits", awaits == null ? null : awaits.message())
+                .bind("seen", awaits == null ? null : awaits.seen())
                 .bind("attempt", park.attempt())
                 .bind("error", Rows.errorJson(park.error()))
                 .execute();
@@ -278,7 +335,14 @@ final class SqliteWrites {
         if (park.failedAttempt() != null) {
             insertAttempt(park.run(), park.failedAttempt());
         }
-        readyTopics.add(fence.topic);
+        effects.ready(fence.topic);
+    }
+
+    private @Nullable Instant wakeTime(Write.Wake wake) {
+        if (wake.at() != null) {
+            return wake.at();
+        }
+        return wake.after() == null ? null : SqliteTime.after(now, wake.after());
     }
 
     private void pause(Write.Pause pause, Fence fence) {
@@ -299,7 +363,7 @@ final class SqliteWrites {
                 """;
         bind(handle.createUpdate(database.sql(sql)), pause).execute();
         if (!fence.pauseRequested) {
-            readyTopics.add(fence.topic);
+            effects.ready(fence.topic);
         }
     }
 
@@ -319,7 +383,7 @@ final class SqliteWrites {
                    AND status = 'RUNNING'
                 """;
         bind(handle.createUpdate(database.sql(sql)), release).execute();
-        readyTopics.add(fence.topic);
+        effects.ready(fence.topic);
     }
 
     private <S extends SqlStatement<S>> S bind(S statement, Write.Fenced write) {

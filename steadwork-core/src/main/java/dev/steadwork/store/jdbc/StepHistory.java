@@ -60,7 +60,8 @@ final class StepHistory {
                 step.error(),
                 step.startedAt(),
                 step.wakeAt() == null ? step.finishedAt() : step.wakeAt(),
-                failedAttempts(label));
+                failedAttempts(label),
+                step.childRun());
     }
 
     private StepInfo retrying(String label, List<AttemptRecord> failed) {
@@ -76,12 +77,13 @@ final class StepHistory {
                 last.error(),
                 last.startedAt(),
                 null,
-                failedAttempts(label));
+                failedAttempts(label),
+                null);
     }
 
     /** A step that executes for the first time has no row yet: it is the latest call. */
     private StepInfo executing(RunInfo.RunningStep step, @Nullable StepInfo known, int latest) {
-        if (known != null && known.status() != StepStatus.RETRYING) {
+        if (known != null && known.status() != StepStatus.RETRYING && known.status() != StepStatus.WAITING) {
             return known;
         }
         return new StepInfo(
@@ -95,7 +97,8 @@ final class StepHistory {
                 known == null ? null : known.error(),
                 step.since(),
                 null,
-                failedAttempts(step.name()));
+                failedAttempts(step.name()),
+                known == null ? null : known.childRun());
     }
 
     private List<StepInfo.FailedAttempt> failedAttempts(String label) {

@@ -21,15 +21,22 @@ final class Transitions {
     private final Database database;
     private final JdbcStore store;
 
-    Transitions(Database database, JdbcStore store) {
+    private final Families families;
+
+    Transitions(Database database, JdbcStore store, Families families) {
         this.database = database;
         this.store = store;
+        this.families = families;
     }
 
     void cancel(RunId run) {
         settle(handle -> {
             if (cancelWaiting(handle, run)) {
-                return () -> store.tellEnded(List.of(Signals.hash(run)));
+                return ended(handle, run);
+            }
+            var topic = wakeToCompensate(handle, run);
+            if (topic.isPresent()) {
+                return () -> store.tellReady(List.of(topic.get()));
             }
             if (requestCancel(handle, run)) {
                 return () -> store.tellRequested(Signals.hash(run));
@@ -55,9 +62,36 @@ final class Transitions {
                        updated_at = :now
                  WHERE shard = :shard
                    AND run_id = :run
+                   AND compensates IS NULL
                    AND status IN ('PENDING', 'SLEEPING', 'PAUSED')
                 """;
         return changes(handle, sql, run);
+    }
+
+    /** What is to be told when the run has ended, its parent knows, and its children end too. */
+    private Runnable ended(Handle handle, RunId run) {
+        var effects = new Effects();
+        effects.ended(run);
+        families.ended(handle, run, database.now(handle), effects);
+        return () -> effects.tell(store);
+    }
+
+    /** A run with undo steps is replayed by a worker, which then executes them. */
+    private Optional<Integer> wakeToCompensate(Handle handle, RunId run) {
+        var sql = """
+                UPDATE steadwork.run
+                   SET status = 'PENDING',
+                       cancel_requested_at = coalesce(cancel_requested_at, :now),
+                       pause_requested_at = NULL,
+                       due_at = :now,
+                       updated_at = :now
+                 WHERE shard = :shard
+                   AND run_id = :run
+                   AND compensates IS NOT NULL
+                   AND status IN ('PENDING', 'SLEEPING', 'PAUSED')
+                RETURNING namespace, queue
+                """;
+        return changedTopic(handle, sql, run);
     }
 
     private boolean requestCancel(Handle handle, RunId run) {
@@ -96,8 +130,9 @@ final class Transitions {
                             .execute()
                     > 0;
             if (terminated) {
+                var tell = ended(handle, run);
                 return () -> {
-                    store.tellEnded(List.of(Signals.hash(run)));
+                    tell.run();
                     store.tellRequested(Signals.hash(run));
                 };
             }
@@ -277,11 +312,19 @@ final class Transitions {
             int deleted = bind(handle.createUpdate(database.sql(sql)), handle, run)
                     .bind("reason", Rows.storable(reason))
                     .execute();
-            if (deleted == 0) {
-                statusOf(handle, run);
+            var status = statusOf(handle, run);
+            if (deleted == 0 || status.isTerminal() || status == RunStatus.RUNNING) {
+                return NO_EFFECT;
             }
-            return NO_EFFECT;
+            var effects = new Effects();
+            families.lost(handle, run, deleted(run, reason), database.now(handle), effects);
+            return () -> effects.tell(store);
         });
+    }
+
+    private static RunError deleted(RunId run, String reason) {
+        return new RunError(
+                RunError.DELETED, "Child run %s was deleted before it ended: %s".formatted(run, reason), null, null);
     }
 
     /** Repeats until a change applied, which is then told, or cannot; null means that the run moved meanwhile. */
