@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Notices what other processes, and other connections of this one, commit to the file. Looks at the times of the files
- * every 50 ms, and asks the database only when they changed: an idle application costs nothing. The first change seen
- * counts as one of others.
+ * every 50 ms, and asks the database only when they changed by more than the store's own heartbeats: an idle application
+ * costs nothing. The first change seen counts as one of others.
  */
 final class SqliteWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SqliteWatch.class);
@@ -24,12 +24,17 @@ final class SqliteWatch implements AutoCloseable {
     private final List<Path> files;
     private final IntSupplier foreignCommits;
     private final CountDownLatch closed = new CountDownLatch(1);
+    private Look seen;
 
     /** @param foreignCommits a number that changes with every commit that is not the store's own */
     SqliteWatch(Path file, IntSupplier foreignCommits) {
         this.files = List.of(file, file.resolveSibling(file.getFileName() + "-wal"));
         this.foreignCommits = foreignCommits;
+        this.seen = look();
     }
+
+    /** Times and sizes of the files, which a commit changes. */
+    record Look(List<String> files) {}
 
     void start(Signals signals) {
         var thread = new Thread(() -> watch(signals), "steadwork-sqlite-watch");
@@ -38,14 +43,11 @@ final class SqliteWatch implements AutoCloseable {
     }
 
     private void watch(Signals signals) {
-        var seen = looks();
         int commits = 0;
         boolean changedBefore = false;
         try {
             while (!closed.await(INTERVAL_MILLIS, TimeUnit.MILLISECONDS)) {
-                var looks = looks();
-                boolean changed = !looks.equals(seen);
-                seen = looks;
+                boolean changed = hasChanged();
                 // Once more after a change: file times are too coarse to tell two commits of one moment apart.
                 if (changed || changedBefore) {
                     int now = foreignCommits(commits);
@@ -61,6 +63,26 @@ final class SqliteWatch implements AutoCloseable {
         }
     }
 
+    private synchronized boolean hasChanged() {
+        var now = look();
+        boolean changed = !now.equals(seen);
+        seen = now;
+        return changed;
+    }
+
+    /**
+     * Takes what changed since this look for the store's own commit, unless there was a change before it that the watch
+     * has still to notice. A commit of others may be taken for ours if it follows within the grain of file times; the
+     * next poll finds what it brought.
+     *
+     * @param before a look within the transaction that was committed
+     */
+    synchronized void ignoreChangeSince(Look before) {
+        if (before.equals(seen)) {
+            seen = look();
+        }
+    }
+
     private int foreignCommits(int known) {
         try {
             return foreignCommits.getAsInt();
@@ -70,11 +92,11 @@ final class SqliteWatch implements AutoCloseable {
         }
     }
 
-    private List<String> looks() {
-        return files.stream().map(SqliteWatch::look).toList();
+    Look look() {
+        return new Look(files.stream().map(SqliteWatch::timeAndSize).toList());
     }
 
-    private static String look(Path file) {
+    private static String timeAndSize(Path file) {
         try {
             var attributes = Files.readAttributes(file, BasicFileAttributes.class);
             return attributes.lastModifiedTime() + " " + attributes.size();
