@@ -144,11 +144,13 @@ final class SqliteStore extends JdbcStore {
         if (watch == null) {
             return database.inTransaction(handle -> timers.heartbeat(handle, heartbeat));
         }
-        record Beat(HeartbeatAnswer answer, SqliteWatch.Look before) {}
-        // Looked at within the transaction, where nobody else can commit: what others did before is not taken for ours.
-        var beat = database.inTransaction(handle -> new Beat(timers.heartbeat(handle, heartbeat), watch.look()));
-        watch.ignoreChangeSince(beat.before);
-        return beat.answer;
+        try (var own = watch.ownCommit()) {
+            return database.inTransaction(handle -> {
+                var answer = timers.heartbeat(handle, heartbeat);
+                own.begins();
+                return answer;
+            });
+        }
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,7 +25,8 @@ final class SqliteWatch implements AutoCloseable {
     private final List<Path> files;
     private final IntSupplier foreignCommits;
     private final CountDownLatch closed = new CountDownLatch(1);
-    private Look seen;
+    private final ReentrantLock looking = new ReentrantLock();
+    private List<String> seen;
 
     /** @param foreignCommits a number that changes with every commit that is not the store's own */
     SqliteWatch(Path file, IntSupplier foreignCommits) {
@@ -32,9 +34,6 @@ final class SqliteWatch implements AutoCloseable {
         this.foreignCommits = foreignCommits;
         this.seen = look();
     }
-
-    /** Times and sizes of the files, which a commit changes. */
-    record Look(List<String> files) {}
 
     void start(Signals signals) {
         var thread = new Thread(() -> watch(signals), "steadwork-sqlite-watch");
@@ -63,23 +62,48 @@ final class SqliteWatch implements AutoCloseable {
         }
     }
 
-    private synchronized boolean hasChanged() {
-        var now = look();
-        boolean changed = !now.equals(seen);
-        seen = now;
-        return changed;
+    private boolean hasChanged() {
+        looking.lock();
+        try {
+            var now = look();
+            boolean changed = !now.equals(seen);
+            seen = now;
+            return changed;
+        } finally {
+            looking.unlock();
+        }
+    }
+
+    /** For a commit of the store that the watch shall not take for one of others. */
+    OwnCommit ownCommit() {
+        return new OwnCommit();
     }
 
     /**
-     * Takes what changed since this look for the store's own commit, unless there was a change before it that the watch
-     * has still to notice. A commit of others may be taken for ours if it follows within the grain of file times; the
-     * next poll finds what it brought.
-     *
-     * @param before a look within the transaction that was committed
+     * Keeps the watch from looking while the store commits. A commit of others that follows before this is closed,
+     * or within the grain of file times, is taken for ours; the next poll finds what it brought.
      */
-    synchronized void ignoreChangeSince(Look before) {
-        if (before.equals(seen)) {
-            seen = look();
+    final class OwnCommit implements AutoCloseable {
+        private boolean allSeen;
+
+        /** To be called within the transaction, where others cannot commit: what they did before shall be noticed. */
+        void begins() {
+            looking.lock();
+            allSeen = look().equals(seen);
+        }
+
+        @Override
+        public void close() {
+            if (!looking.isHeldByCurrentThread()) {
+                return;
+            }
+            try {
+                if (allSeen) {
+                    seen = look();
+                }
+            } finally {
+                looking.unlock();
+            }
         }
     }
 
@@ -92,8 +116,8 @@ final class SqliteWatch implements AutoCloseable {
         }
     }
 
-    Look look() {
-        return new Look(files.stream().map(SqliteWatch::timeAndSize).toList());
+    private List<String> look() {
+        return files.stream().map(SqliteWatch::timeAndSize).toList();
     }
 
     private static String timeAndSize(Path file) {
