@@ -21,7 +21,7 @@ public final class CountingDataSource {
         this.source = source;
     }
 
-    /** How many statements were executed, those that begin and end transactions left out. */
+    /** How many statements were executed, a pool's question whether a connection lives too, BEGIN and COMMIT not. */
     public long statements() {
         return statements.get();
     }
@@ -50,8 +50,10 @@ public final class CountingDataSource {
         Connection connection() {
             return proxy(Connection.class, (method, arguments) -> {
                 var result = invoke(connection, method, arguments);
-                if (method.getName().equals("commit")) {
-                    transactions.incrementAndGet();
+                switch (method.getName()) {
+                    case "commit" -> transactions.incrementAndGet();
+                    case "isValid" -> statements.incrementAndGet();
+                    default -> {}
                 }
                 if (result instanceof PreparedStatement statement) {
                     return statement(PreparedStatement.class, statement, (String) arguments[0]);

@@ -12,6 +12,11 @@ interface Access extends AutoCloseable {
 
     <T> T read(HandleCallback<T, RuntimeException> work);
 
+    /** Reads a little, as an idle worker does now and then. */
+    default <T> T look(HandleCallback<T, RuntimeException> work) {
+        return read(work);
+    }
+
     <T> T inTransaction(HandleCallback<T, RuntimeException> work);
 
     /** Closes what it opened itself. */

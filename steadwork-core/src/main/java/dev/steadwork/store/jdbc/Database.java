@@ -85,6 +85,11 @@ final class Database implements AutoCloseable {
         return translating("reading from", () -> access.read(work));
     }
 
+    /** Runs a statement or two that change nothing, as an idle worker does now and then. */
+    <T> T look(HandleCallback<T, RuntimeException> work) {
+        return translating("reading from", () -> access.look(work));
+    }
+
     /** Runs statements that commit by themselves. */
     <T> T autocommit(HandleCallback<T, RuntimeException> work) {
         return translating("writing to", () -> access.read(work));

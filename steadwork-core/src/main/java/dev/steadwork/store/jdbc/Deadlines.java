@@ -130,7 +130,7 @@ final class Deadlines {
                           AND deleted_at IS NULL
                           AND status IN ('PENDING', 'SLEEPING', 'PAUSED'))
                 """;
-        return database.read(handle -> handle.createQuery(database.sql(sql))
+        return database.look(handle -> handle.createQuery(database.sql(sql))
                 .bind("shard", Shards.ONLY)
                 .bind("namespace", namespace)
                 .mapTo(Boolean.class)

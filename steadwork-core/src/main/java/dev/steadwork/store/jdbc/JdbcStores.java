@@ -5,6 +5,7 @@ import dev.steadwork.store.Store;
 import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -32,12 +33,7 @@ public final class JdbcStores {
 
     private static Store open(String url, StoreConfig config) {
         if (url.startsWith(SqliteUrl.PREFIX)) {
-            var location = SqliteUrl.parse(url);
-            location.check();
-            var dialect = new SqliteDialect();
-            var access = SqliteAccess.of(location, dialect);
-            open(access, location);
-            return sqlite(access, location, access::foreignCommits, dialect, config);
+            return openSqlite(url, config, UnaryOperator.identity());
         }
         if (url.startsWith(POSTGRES_PREFIX)) {
             var dialect = new PostgresDialect();
@@ -45,6 +41,16 @@ public final class JdbcStores {
         }
         throw new InvalidArgument(
                 "%s is not supported; a URL begins with jdbc:sqlite: or jdbc:postgresql:.".formatted(schemeOf(url)));
+    }
+
+    /** @param through what every connection is opened through: tests count there what is executed */
+    static Store openSqlite(String url, StoreConfig config, UnaryOperator<DataSource> through) {
+        var location = SqliteUrl.parse(url);
+        location.check();
+        var dialect = new SqliteDialect();
+        var access = SqliteAccess.of(location, dialect, through);
+        open(access, location);
+        return sqlite(access, location, access::foreignCommits, dialect, config);
     }
 
     private static void open(SqliteAccess access, SqliteUrl location) {
@@ -62,7 +68,7 @@ public final class JdbcStores {
             case "SQLite" -> {
                 var location = SqliteUrl.parse(product.url == null ? SqliteUrl.PREFIX : product.url);
                 var dialect = new SqliteDialect();
-                // The application's connections come and go, so our own commits cannot be told from others.
+                // The application's connections come and go, so the database cannot tell our own commits from others.
                 var everyChange = new AtomicInteger();
                 return sqlite(
                         SqliteAccess.of(dataSource, dialect), location, everyChange::incrementAndGet, dialect, config);

@@ -2,6 +2,7 @@ package dev.steadwork.store.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.HandleCallback;
@@ -26,13 +27,14 @@ final class SqliteAccess implements Access {
     private record Readers(
             DataSource dataSource, Jdbi jdbi, @Nullable HikariDataSource ownPool) {}
 
-    static SqliteAccess of(SqliteUrl url, Dialect dialect) {
-        var writing = jdbi(writerSource(url), dialect);
+    /** @param through what every connection is opened through */
+    static SqliteAccess of(SqliteUrl url, Dialect dialect, UnaryOperator<DataSource> through) {
+        var writing = jdbi(through.apply(writerSource(url)), dialect);
         var writer = new SqliteWriter(() -> keepingStatements(writing.open()), true);
         if (url.isInMemory()) {
             return new SqliteAccess(writer, null);
         }
-        var pool = readerPool(url);
+        var pool = readerPool(through.apply(readerSource(url)));
         return new SqliteAccess(writer, new Readers(pool, jdbi(pool, dialect), pool));
     }
 
@@ -68,12 +70,16 @@ final class SqliteAccess implements Access {
         return source(url, settings);
     }
 
-    private static HikariDataSource readerPool(SqliteUrl url) {
+    private static DataSource readerSource(SqliteUrl url) {
         var settings = new SQLiteConfig();
         settings.setBusyTimeout(BUSY_TIMEOUT_MILLIS);
+        return source(url, settings);
+    }
+
+    private static HikariDataSource readerPool(DataSource source) {
         var pool = new HikariConfig();
         pool.setPoolName("steadwork");
-        pool.setDataSource(source(url, settings));
+        pool.setDataSource(source);
         pool.setConnectionInitSql("PRAGMA query_only = ON");
         pool.setMaximumPoolSize(READERS);
         pool.setMinimumIdle(0);
@@ -115,6 +121,12 @@ final class SqliteAccess implements Access {
             writer.open();
         }
         return readers.jdbi.withHandle(work);
+    }
+
+    /** On the connection that writes, whose statements are prepared: a pool would first ask whether its connection lives. */
+    @Override
+    public <T> T look(HandleCallback<T, RuntimeException> work) {
+        return writer.exclusively(work);
     }
 
     @Override

@@ -31,6 +31,40 @@ final class SqliteClaims {
                 .thenComparing(Candidate::run);
     }
 
+    /** Whether a claim would find anything: one statement for all queues. */
+    boolean isAnyReady(Handle handle, ClaimRequest request) {
+        var sql = """
+                SELECT EXISTS (
+                       SELECT 1
+                         FROM json_each(:queues) AS q
+                        WHERE EXISTS (
+                              SELECT 1
+                                FROM steadwork.run AS r
+                               WHERE shard = :shard
+                                 AND namespace = :namespace
+                                 AND queue = q.value
+                                 AND status = 'PENDING'
+                                 AND deleted_at IS NULL
+                                 AND CASE
+                                     WHEN :prefixes = '[]' THEN r.type IN (SELECT value FROM json_each(:types))
+                                     ELSE EXISTS (
+                                         SELECT 1
+                                           FROM json_each(:prefixes) AS p
+                                          WHERE substr(r.type, 1, length(p.value)) = p.value)
+                                     END
+                                 AND (:versions = '[]' OR version IN (SELECT value FROM json_each(:versions)))))
+                """;
+        return handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", request.namespace())
+                .bind("queues", Rows.listJson(request.queues()))
+                .bind("types", Rows.listJson(request.types()))
+                .bind("prefixes", Rows.listJson(request.typePrefixes()))
+                .bind("versions", Rows.listJson(request.versions()))
+                .mapTo(Boolean.class)
+                .one();
+    }
+
     Claimed claim(Handle handle, ClaimRequest request) {
         var now = database.now(handle);
         var best = request.queues().stream()

@@ -108,13 +108,24 @@ final class SqliteStore extends JdbcStore {
         return results;
     }
 
+    /** Looks before it writes: a worker without work does not keep others from writing. */
     @Override
     public Claimed claim(ClaimRequest request) {
-        return database.inTransaction(handle -> claims.claim(handle, request));
+        return database.look(handle -> claims.isAnyReady(handle, request))
+                ? database.inTransaction(handle -> claims.claim(handle, request))
+                : new Claimed(SqliteTime.now(), List.of());
     }
 
+    /** Looks before it writes, as a claim does. */
     @Override
     public Promotion promote(PromoteRequest request) {
+        var untilNext = database.look(handle -> timers.untilNext(handle, request));
+        return untilNext.isPresent() && untilNext.get().isZero()
+                ? promoteDue(request)
+                : new Promotion(0, untilNext.orElse(null));
+    }
+
+    private Promotion promoteDue(PromoteRequest request) {
         var promotion = database.inTransaction(handle -> timers.promote(handle, request));
         if (promotion.promoted() > 1) {
             tellReady(request.queues().stream()
@@ -126,7 +137,16 @@ final class SqliteStore extends JdbcStore {
 
     @Override
     public HeartbeatAnswer heartbeat(Heartbeat heartbeat) {
-        return database.inTransaction(handle -> timers.heartbeat(handle, heartbeat));
+        if (watch == null) {
+            return database.inTransaction(handle -> timers.heartbeat(handle, heartbeat));
+        }
+        try (var own = watch.ownCommit()) {
+            return database.inTransaction(handle -> {
+                var answer = timers.heartbeat(handle, heartbeat);
+                own.begins();
+                return answer;
+            });
+        }
     }
 
     @Override

@@ -8,11 +8,9 @@ import dev.steadwork.store.PromoteRequest;
 import dev.steadwork.store.Promotion;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Optional;
 import org.jdbi.v3.core.Handle;
-import org.jspecify.annotations.Nullable;
 
 /** What SQLite does by time: wakes sleepers, takes back expired leases, prolongs those of workers that live. */
 final class SqliteTimers {
@@ -23,14 +21,11 @@ final class SqliteTimers {
     }
 
     Promotion promote(Handle handle, PromoteRequest request) {
-        var now = database.now(handle);
-        var executing =
-                Rows.listJson(request.executing().stream().map(RunId::toString).toList());
-        int promoted = promoteDue(handle, request, executing, now);
-        return new Promotion(promoted, untilNext(handle, request, executing, now));
+        int promoted = promoteDue(handle, request, database.now(handle));
+        return new Promotion(promoted, untilNext(handle, request).orElse(null));
     }
 
-    private int promoteDue(Handle handle, PromoteRequest request, String executing, Instant now) {
+    private int promoteDue(Handle handle, PromoteRequest request, Instant now) {
         var sql = """
                 UPDATE steadwork.run
                    SET lease_epoch = lease_epoch + (status = 'RUNNING'),
@@ -59,7 +54,7 @@ final class SqliteTimers {
                     .bind("shard", Shards.ONLY)
                     .bind("namespace", request.namespace())
                     .bind("queue", queue)
-                    .bind("executing", executing)
+                    .bind("executing", executing(request))
                     .bind("now", now)
                     .bind("limit", request.limit() - promoted)
                     .execute();
@@ -67,35 +62,41 @@ final class SqliteTimers {
         return promoted;
     }
 
-    private @Nullable Duration untilNext(Handle handle, PromoteRequest request, String executing, Instant now) {
-        // Not those without a time: they wait for a message, and SQLite sorts them first.
+    /** When the next timer is due, zero if one is now; one statement for all queues. */
+    Optional<Duration> untilNext(Handle handle, PromoteRequest request) {
+        // Not runs without a time: they wait for a message, and SQLite sorts them first.
         var sql = """
                 SELECT due_at
-                  FROM steadwork.run
-                 WHERE shard = :shard
-                   AND namespace = :namespace
-                   AND queue = :queue
-                   AND status IN ('SLEEPING', 'RUNNING')
-                   AND deleted_at IS NULL
-                   AND due_at >= 0
-                   AND (status = 'SLEEPING' OR run_id NOT IN (SELECT value FROM json_each(:executing)))
+                  FROM (SELECT (SELECT due_at
+                                  FROM steadwork.run
+                                 WHERE shard = :shard
+                                   AND namespace = :namespace
+                                   AND queue = q.value
+                                   AND status IN ('SLEEPING', 'RUNNING')
+                                   AND deleted_at IS NULL
+                                   AND due_at >= 0
+                                   AND (status = 'SLEEPING'
+                                        OR run_id NOT IN (SELECT value FROM json_each(:executing)))
+                                 ORDER BY due_at
+                                 LIMIT 1) AS due_at
+                          FROM json_each(:queues) AS q)
+                 WHERE due_at IS NOT NULL
                  ORDER BY due_at
                  LIMIT 1
                 """;
-        var next = new ArrayList<Instant>();
-        for (var queue : request.queues()) {
-            handle.createQuery(database.sql(sql))
-                    .bind("shard", Shards.ONLY)
-                    .bind("namespace", request.namespace())
-                    .bind("queue", queue)
-                    .bind("executing", executing)
-                    .mapTo(Instant.class)
-                    .forEach(next::add);
-        }
-        return next.stream()
-                .min(Instant::compareTo)
-                .map(time -> time.isBefore(now) ? Duration.ZERO : Duration.between(now, time))
-                .orElse(null);
+        var now = database.now(handle);
+        return handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", request.namespace())
+                .bind("queues", Rows.listJson(request.queues()))
+                .bind("executing", executing(request))
+                .mapTo(Instant.class)
+                .findOne()
+                .map(time -> time.isBefore(now) ? Duration.ZERO : Duration.between(now, time));
+    }
+
+    private static String executing(PromoteRequest request) {
+        return Rows.listJson(request.executing().stream().map(RunId::toString).toList());
     }
 
     HeartbeatAnswer heartbeat(Handle handle, Heartbeat heartbeat) {

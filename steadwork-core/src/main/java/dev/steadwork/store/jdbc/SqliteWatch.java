@@ -8,14 +8,15 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Notices what other processes, and other connections of this one, commit to the file. Looks at the times of the files
- * every 50 ms, and asks the database only when they changed: an idle application costs nothing. The first change seen
- * counts as one of others.
+ * every 50 ms, and asks the database only when they changed by more than the store's own heartbeats: an idle application
+ * costs nothing. The first change seen counts as one of others.
  */
 final class SqliteWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SqliteWatch.class);
@@ -24,11 +25,14 @@ final class SqliteWatch implements AutoCloseable {
     private final List<Path> files;
     private final IntSupplier foreignCommits;
     private final CountDownLatch closed = new CountDownLatch(1);
+    private final ReentrantLock looking = new ReentrantLock();
+    private List<String> seen;
 
     /** @param foreignCommits a number that changes with every commit that is not the store's own */
     SqliteWatch(Path file, IntSupplier foreignCommits) {
         this.files = List.of(file, file.resolveSibling(file.getFileName() + "-wal"));
         this.foreignCommits = foreignCommits;
+        this.seen = look();
     }
 
     void start(Signals signals) {
@@ -38,14 +42,11 @@ final class SqliteWatch implements AutoCloseable {
     }
 
     private void watch(Signals signals) {
-        var seen = looks();
         int commits = 0;
         boolean changedBefore = false;
         try {
             while (!closed.await(INTERVAL_MILLIS, TimeUnit.MILLISECONDS)) {
-                var looks = looks();
-                boolean changed = !looks.equals(seen);
-                seen = looks;
+                boolean changed = hasChanged();
                 // Once more after a change: file times are too coarse to tell two commits of one moment apart.
                 if (changed || changedBefore) {
                     int now = foreignCommits(commits);
@@ -61,6 +62,51 @@ final class SqliteWatch implements AutoCloseable {
         }
     }
 
+    private boolean hasChanged() {
+        looking.lock();
+        try {
+            var now = look();
+            boolean changed = !now.equals(seen);
+            seen = now;
+            return changed;
+        } finally {
+            looking.unlock();
+        }
+    }
+
+    /** For a commit of the store that the watch shall not take for one of others. */
+    OwnCommit ownCommit() {
+        return new OwnCommit();
+    }
+
+    /**
+     * Keeps the watch from looking while the store commits. A commit of others that follows before this is closed,
+     * or within the grain of file times, is taken for ours; the next poll finds what it brought.
+     */
+    final class OwnCommit implements AutoCloseable {
+        private boolean allSeen;
+
+        /** To be called within the transaction, where others cannot commit: what they did before shall be noticed. */
+        void begins() {
+            looking.lock();
+            allSeen = look().equals(seen);
+        }
+
+        @Override
+        public void close() {
+            if (!looking.isHeldByCurrentThread()) {
+                return;
+            }
+            try {
+                if (allSeen) {
+                    seen = look();
+                }
+            } finally {
+                looking.unlock();
+            }
+        }
+    }
+
     private int foreignCommits(int known) {
         try {
             return foreignCommits.getAsInt();
@@ -70,11 +116,11 @@ final class SqliteWatch implements AutoCloseable {
         }
     }
 
-    private List<String> looks() {
-        return files.stream().map(SqliteWatch::look).toList();
+    private List<String> look() {
+        return files.stream().map(SqliteWatch::timeAndSize).toList();
     }
 
-    private static String look(Path file) {
+    private static String timeAndSize(Path file) {
         try {
             var attributes = Files.readAttributes(file, BasicFileAttributes.class);
             return attributes.lastModifiedTime() + " " + attributes.size();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.steadwork.InvalidArgument;
 import dev.steadwork.Payload;
 import dev.steadwork.RunStatus;
@@ -11,10 +12,13 @@ import dev.steadwork.SteadworkException;
 import dev.steadwork.TriggerCheck;
 import dev.steadwork.Unavailable;
 import dev.steadwork.store.ClaimRequest;
+import dev.steadwork.store.Heartbeat;
 import dev.steadwork.store.NewRun;
+import dev.steadwork.store.PromoteRequest;
 import dev.steadwork.store.RunIds;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.Store;
+import dev.steadwork.store.WorkerRegistration;
 import dev.steadwork.store.Write;
 import dev.steadwork.testing.Proves;
 import java.io.IOException;
@@ -32,6 +36,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sqlite.SQLiteDataSource;
 
@@ -40,6 +45,8 @@ import org.sqlite.SQLiteDataSource;
 class SqliteFileTest {
     @TempDir
     Path directory;
+
+    private static final Heartbeat HEARTBEAT = new Heartbeat("default", "worker-1", List.of(), 0, 0, 0, false);
 
     private final AtomicInteger gaps = new AtomicInteger();
 
@@ -161,11 +168,12 @@ class SqliteFileTest {
         }
     }
 
-    @Test
+    @ParameterizedTest
+    @EnumSource
     @Proves("CLAIM-7")
-    void what_another_process_commits_is_noticed() {
+    void what_another_process_commits_is_noticed(Form form) {
         var file = directory.resolve("app.db");
-        try (var mine = openWatched(file);
+        try (var mine = openWatched(form, file);
                 var other = open(file)) {
             other.triggerAll(List.of(newRun()));
 
@@ -173,11 +181,12 @@ class SqliteFileTest {
         }
     }
 
-    @Test
+    @ParameterizedTest
+    @EnumSource
     @Proves({"CLAIM-7", "TRIG-7"})
-    void what_the_application_commits_is_noticed() throws SQLException {
+    void what_the_application_commits_is_noticed(Form form) throws SQLException {
         var file = directory.resolve("app.db");
-        try (var store = openWatched(file);
+        try (var store = openWatched(form, file);
                 var connection = DriverManager.getConnection("jdbc:sqlite:" + file)) {
             connection.setAutoCommit(false);
 
@@ -188,9 +197,70 @@ class SqliteFileTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource
+    @Proves("CLAIM-7")
+    void what_others_commit_just_before_a_heartbeat_is_noticed(Form form) {
+        var file = directory.resolve("app.db");
+        try (var mine = openWatched(form, file);
+                var other = open(file)) {
+            for (int i = 0; i < 5; i++) {
+                settle();
+
+                other.triggerAll(List.of(newRun()));
+                mine.heartbeat(HEARTBEAT);
+
+                await().atMost(Duration.ofSeconds(10)).until(() -> gaps.get() > 0);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Proves("CLAIM-7")
+    void heartbeats_and_looking_are_not_taken_for_commits_of_others(Form form) {
+        try (var store = openWatched(form, directory.resolve("app.db"))) {
+            store.claim(claimOf(1000));
+            settle();
+
+            for (int i = 0; i < 30; i++) {
+                store.heartbeat(HEARTBEAT);
+                store.claim(claimOf(5));
+                store.promote(new PromoteRequest("default", List.of("checkout"), List.of(), 10));
+                await().pollDelay(Duration.ofMillis(30)).until(() -> true);
+            }
+
+            assertThat(gaps.get()).isZero();
+        }
+    }
+
+    @Test
+    void a_pool_of_one_connection_is_enough() throws Exception {
+        try (var pool = new HikariDataSource()) {
+            pool.setJdbcUrl("jdbc:sqlite:" + directory.resolve("app.db"));
+            pool.setMaximumPoolSize(1);
+            pool.setConnectionTimeout(10_000);
+            try (var store = JdbcStores.open(Configs.of(pool))) {
+                store.migrate();
+                var threads = Executors.newFixedThreadPool(3);
+                var claiming = threads.submit(() -> triggerAndClaim(store, 40));
+                var beating = threads.submit(() -> {
+                    for (int i = 0; i < 40; i++) {
+                        store.heartbeat(HEARTBEAT);
+                        store.promote(new PromoteRequest("default", List.of("checkout"), List.of(), 10));
+                    }
+                });
+                threads.shutdown();
+                beating.get();
+
+                assertThat(claiming.get() + claimRest(store)).isEqualTo(40);
+            }
+        }
+    }
+
     @Test
     void our_own_commits_and_looking_are_not_taken_for_others() {
-        try (var store = openWatched(directory.resolve("app.db"))) {
+        try (var store = openWatched(Form.URL, directory.resolve("app.db"))) {
             await().during(Duration.ofMillis(500))
                     .atMost(Duration.ofSeconds(30))
                     .until(() -> {
@@ -201,9 +271,27 @@ class SqliteFileTest {
         }
     }
 
+    /** How a store is told where its file is. */
+    enum Form {
+        URL {
+            @Override
+            Store open(Path file) {
+                return JdbcStores.open(Configs.of("jdbc:sqlite:" + file));
+            }
+        },
+        DATA_SOURCE {
+            @Override
+            Store open(Path file) {
+                return ofDataSource(file);
+            }
+        };
+
+        abstract Store open(Path file);
+    }
+
     /** Opens a store and counts its gaps after the first, which any change at the beginning makes. */
-    private Store openWatched(Path file) {
-        var store = JdbcStores.open(Configs.of("jdbc:sqlite:" + file));
+    private Store openWatched(Form form, Path file) {
+        var store = form.open(file);
         store.signals().subscribe(new Signals.Listener() {
             @Override
             public void gap() {
@@ -211,12 +299,19 @@ class SqliteFileTest {
             }
         });
         store.migrate();
+        store.registerWorker(new WorkerRegistration(
+                "default", "worker-1", "worker", "here", 1, List.of(), List.of("checkout"), List.of(), 1));
         await().atMost(Duration.ofSeconds(10)).until(() -> {
             store.triggerAll(List.of(newRun()));
             return gaps.get() > 0;
         });
-        gaps.set(0);
+        settle();
         return store;
+    }
+
+    /** Waits until what was committed so far has been noticed, and forgets it. */
+    private void settle() {
+        await().pollInterval(Duration.ofMillis(300)).until(() -> gaps.getAndSet(0) == 0);
     }
 
     @Test
