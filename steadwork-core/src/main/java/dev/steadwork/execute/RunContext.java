@@ -209,7 +209,7 @@ final class RunContext implements WorkflowContext {
         var name = options.name() == null ? workflow.name() : options.name();
         var branch = branch(name, StepKind.CHILD, workflow.outputType());
         if (journal.recorded(branch.key()) == null) {
-            children.start(branch.key(), workflow, input, options, clock.now());
+            startChild(branch, workflow, input, options);
         }
         if (options.isDetached()) {
             return detached(branch);
@@ -218,6 +218,16 @@ final class RunContext implements WorkflowContext {
             branch.outcome().completeExceptionally(children.waiting(branch.key()));
         }
         return branch;
+    }
+
+    private <I, O> void startChild(Branch<O> branch, Workflow<I, O> workflow, I input, ChildOptions options) {
+        try {
+            children.start(branch.key(), workflow, input, options, clock.now());
+        } catch (RuntimeException refused) {
+            branch.markAwaited();
+            branch.outcome().completeExceptionally(refused); // nobody may wait for a child that never was
+            throw refused;
+        }
     }
 
     /** Nobody waits for it, and nobody can. */

@@ -27,7 +27,7 @@ final class Transactions {
         private final transient Throwable failure;
 
         Abort(Throwable failure) {
-            super(null, failure, false, false);
+            super(null, null, false, false); // no cause: a failure of SQL would be taken for one of the store
             this.failure = failure;
         }
     }
