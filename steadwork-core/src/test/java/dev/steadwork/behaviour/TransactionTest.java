@@ -12,8 +12,8 @@ import dev.steadwork.StepKind;
 import dev.steadwork.StepOptions;
 import dev.steadwork.TypeRef;
 import dev.steadwork.Workflow;
-import dev.steadwork.store.Store;
 import dev.steadwork.store.StepRecord;
+import dev.steadwork.store.Store;
 import dev.steadwork.testing.EngineTest;
 import dev.steadwork.testing.Proves;
 import dev.steadwork.testing.TestDatabase;
@@ -35,7 +35,9 @@ class TransactionTest extends EngineTest {
     @BeforeEach
     void createAccount() throws SQLException {
         try (var connection = connect()) {
-            execute(connection, "CREATE TABLE account (id INTEGER PRIMARY KEY, balance INTEGER NOT NULL CHECK (balance >= 0))");
+            execute(
+                    connection,
+                    "CREATE TABLE account (id INTEGER PRIMARY KEY, balance INTEGER NOT NULL CHECK (balance >= 0))");
             execute(connection, "INSERT INTO account (id, balance) VALUES (1, 100)");
         }
     }
@@ -87,8 +89,8 @@ class TransactionTest extends EngineTest {
     void a_violated_constraint_fails_the_step_and_changes_nothing() {
         work(
                 DEBIT,
-                (ctx, amount) -> ctx.transaction(
-                        "debit", TypeRef.of(Integer.class), attempts(1), sql -> debit(sql, amount)));
+                (ctx, amount) ->
+                        ctx.transaction("debit", TypeRef.of(Integer.class), attempts(1), sql -> debit(sql, amount)));
 
         var error = failureOf(steadwork.workflow(DEBIT).trigger(1000));
 
@@ -100,10 +102,12 @@ class TransactionTest extends EngineTest {
     @Proves("STEP-11")
     void a_permanent_failure_is_not_tried_again() {
         var executions = new AtomicInteger();
-        work(DEBIT, (ctx, amount) -> ctx.transaction("debit", Integer.class, sql -> {
-            executions.incrementAndGet();
-            throw new PermanentFailure("no");
-        }));
+        work(
+                DEBIT,
+                (ctx, amount) -> ctx.transaction("debit", Integer.class, sql -> {
+                    executions.incrementAndGet();
+                    throw new PermanentFailure("no");
+                }));
 
         assertThat(failureOf(steadwork.workflow(DEBIT).trigger(1)).message()).contains("no");
         assertThat(executions).hasValue(1);
@@ -112,13 +116,15 @@ class TransactionTest extends EngineTest {
     @Test
     @Proves("STEP-11")
     void a_worker_that_lost_its_lease_meanwhile_commits_nothing() {
-        work(DEBIT, (ctx, amount) -> ctx.transaction("debit", Integer.class, sql -> {
-            int balance = debit(sql, amount);
-            if (ctx.fencingToken() == 1) {
-                execute(sql, raiseEpoch());
-            }
-            return balance;
-        }));
+        work(
+                DEBIT,
+                (ctx, amount) -> ctx.transaction("debit", Integer.class, sql -> {
+                    int balance = debit(sql, amount);
+                    if (ctx.fencingToken() == 1) {
+                        execute(sql, raiseEpoch());
+                    }
+                    return balance;
+                }));
 
         var run = steadwork.workflow(DEBIT).trigger(30);
 
@@ -132,13 +138,15 @@ class TransactionTest extends EngineTest {
     void a_run_triggered_in_the_transaction_exists_only_if_it_commits() {
         steadwork.register(LETTER);
         var executions = new AtomicInteger();
-        work(DEBIT, (ctx, amount) -> ctx.transaction("debit", TypeRef.of(Integer.class), attempts(2), sql -> {
-            steadwork.workflow(LETTER).in(sql).trigger("letter");
-            if (executions.incrementAndGet() == 1) {
-                throw new IllegalStateException("after the trigger");
-            }
-            return debit(sql, amount);
-        }));
+        work(
+                DEBIT,
+                (ctx, amount) -> ctx.transaction("debit", TypeRef.of(Integer.class), attempts(2), sql -> {
+                    steadwork.workflow(LETTER).in(sql).trigger("letter");
+                    if (executions.incrementAndGet() == 1) {
+                        throw new IllegalStateException("after the trigger");
+                    }
+                    return debit(sql, amount);
+                }));
 
         assertThat(steadwork.workflow(DEBIT).trigger(30).await(PATIENCE)).isEqualTo(70);
         assertThat(steadwork.runs().type("letter").count()).isEqualTo(1);
@@ -147,13 +155,17 @@ class TransactionTest extends EngineTest {
     @Test
     @Proves("STEP-11")
     void the_transaction_cannot_be_ended_by_the_application() {
-        work(DEBIT, (ctx, amount) -> ctx.transaction("debit", Integer.class, sql -> {
-            assertThatThrownBy(sql::commit).isInstanceOf(InvalidState.class).hasMessageContaining("commit()");
-            assertThatThrownBy(sql::rollback).isInstanceOf(InvalidState.class);
-            assertThatThrownBy(sql::close).isInstanceOf(InvalidState.class);
-            assertThatThrownBy(() -> sql.setAutoCommit(true)).isInstanceOf(InvalidState.class);
-            return debit(sql, amount);
-        }));
+        work(
+                DEBIT,
+                (ctx, amount) -> ctx.transaction("debit", Integer.class, sql -> {
+                    assertThatThrownBy(sql::commit)
+                            .isInstanceOf(InvalidState.class)
+                            .hasMessageContaining("commit()");
+                    assertThatThrownBy(sql::rollback).isInstanceOf(InvalidState.class);
+                    assertThatThrownBy(sql::close).isInstanceOf(InvalidState.class);
+                    assertThatThrownBy(() -> sql.setAutoCommit(true)).isInstanceOf(InvalidState.class);
+                    return debit(sql, amount);
+                }));
 
         assertThat(steadwork.workflow(DEBIT).trigger(30).await(PATIENCE)).isEqualTo(70);
     }
