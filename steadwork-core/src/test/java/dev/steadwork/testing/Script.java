@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 
 /**
  * A workflow whose input says what it does, so that a worker in another process can do it: {@code step NAME}, {@code work
- * NAME MILLIS} (a step that takes a while), {@code hold NAME} (a step that lasts until it is let go), {@code sleep NAME
- * MILLIS}. Its output is the fencing token of each step. It reports {@code started}, {@code kept} and {@code left} with
+ * NAME MILLIS} (a step that takes a while), {@code hold NAME} (a step that lasts until it is let go), {@code debit NAME} (a
+ * transactional step that takes 1 from the account and lasts until it is let go), {@code sleep NAME MILLIS}. Its output is the fencing token of each step. It reports {@code started}, {@code kept} and {@code left} with
  * the run's id.
  */
 public final class Script implements WorkflowHandler<List<String>, List<Long>> {
@@ -44,6 +44,7 @@ public final class Script implements WorkflowHandler<List<String>, List<Long>> {
                     case "step" -> tokens.add(step(ctx, words[1], () -> {}));
                     case "work" -> tokens.add(step(ctx, words[1], () -> Thread.sleep(Long.parseLong(words[2]))));
                     case "hold" -> tokens.add(step(ctx, words[1], go::await));
+                    case "debit" -> tokens.add(debit(ctx, words[1]));
                     case "sleep" -> ctx.sleep(words[1], Duration.ofMillis(Long.parseLong(words[2])));
                     default -> throw new IllegalArgumentException(act);
                 }
@@ -62,6 +63,17 @@ public final class Script implements WorkflowHandler<List<String>, List<Long>> {
         });
         report.accept("kept " + name + " " + ctx.runId());
         return token;
+    }
+
+    private long debit(WorkflowContext ctx, String name) {
+        return ctx.transaction(name, Long.class, sql -> {
+            try (var update = sql.prepareStatement("UPDATE account SET balance = balance - 1")) {
+                update.executeUpdate();
+            }
+            report.accept("started " + name + " " + ctx.runId());
+            go.await();
+            return ctx.fencingToken();
+        });
     }
 
     @FunctionalInterface
