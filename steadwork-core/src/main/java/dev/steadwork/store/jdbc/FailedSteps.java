@@ -1,0 +1,97 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.RunId;
+import dev.steadwork.store.StepRecord;
+import java.util.List;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.SqlStatement;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an operator's retry forgets. A failed step that the handler caught and went on from stays: if it succeeded now, the
+ * handler would take another path than the one that is recorded behind it.
+ */
+final class FailedSteps {
+    private final Database database;
+
+    FailedSteps(Database database) {
+        this.database = database;
+    }
+
+    /**
+     * Forgets the step that failed the run and failed ones after it; if none is named, those that nothing finished after.
+     *
+     * @param failedStep the label of the step that failed the run, if it was one
+     */
+    void forget(Handle handle, RunId run, @Nullable String failedStep) {
+        var failed = failed(handle, run);
+        if (!failed.isEmpty()) {
+            int from = failed.stream()
+                    .filter(step -> step.label().equals(failedStep))
+                    .findFirst()
+                    .map(StepRecord.Key::position)
+                    .orElseGet(() -> lastCompleted(handle, run) + 1);
+            forgetFrom(handle, run, from);
+        }
+        forgetAttemptsWithoutOutcome(handle, run);
+    }
+
+    private List<StepRecord.Key> failed(Handle handle, RunId run) {
+        var sql = """
+                SELECT name, occurrence, position
+                  FROM steadwork.step
+                 WHERE shard = :shard
+                   AND run_id = :run
+                   AND status = 'FAILED'
+                """;
+        return bind(handle.createQuery(database.sql(sql)), run)
+                .map(Rows::stepKey)
+                .list();
+    }
+
+    private int lastCompleted(Handle handle, RunId run) {
+        var sql = """
+                SELECT coalesce(max(position), 0)
+                  FROM steadwork.step
+                 WHERE shard = :shard
+                   AND run_id = :run
+                   AND status = 'COMPLETED'
+                """;
+        return bind(handle.createQuery(database.sql(sql)), run)
+                .mapTo(Integer.class)
+                .one();
+    }
+
+    private void forgetFrom(Handle handle, RunId run, int position) {
+        var sql = """
+                DELETE FROM steadwork.step
+                 WHERE shard = :shard
+                   AND run_id = :run
+                   AND status = 'FAILED'
+                   AND position >= :position
+                """;
+        bind(handle.createUpdate(database.sql(sql)), run)
+                .bind("position", position)
+                .execute();
+    }
+
+    private void forgetAttemptsWithoutOutcome(Handle handle, RunId run) {
+        var sql = """
+                DELETE FROM steadwork.step_attempt AS a
+                 WHERE a.shard = :shard
+                   AND a.run_id = :run
+                   AND NOT EXISTS (
+                       SELECT 1
+                         FROM steadwork.step s
+                        WHERE s.shard = :shard
+                          AND s.run_id = :run
+                          AND s.name = a.name
+                          AND s.occurrence = a.occurrence)
+                """;
+        bind(handle.createUpdate(database.sql(sql)), run).execute();
+    }
+
+    private static <S extends SqlStatement<S>> S bind(S statement, RunId run) {
+        return statement.bind("shard", Shards.of(run)).bind("run", run);
+    }
+}
