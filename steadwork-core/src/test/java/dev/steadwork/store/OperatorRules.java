@@ -37,6 +37,7 @@ interface OperatorRules extends StoreRules {
                 Named.of("pause", Store::pause),
                 Named.of("resume", Store::resume),
                 Named.of("retry", Store::retry),
+                Named.of("fork", (store, run) -> store.fork(run, "charge", null)),
                 Named.of("delete", (store, run) -> store.delete(run, "test")));
     }
 
