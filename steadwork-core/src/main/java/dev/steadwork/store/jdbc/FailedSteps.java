@@ -30,7 +30,7 @@ final class FailedSteps {
                     .filter(step -> step.label().equals(failedStep))
                     .findFirst()
                     .map(StepRecord.Key::position)
-                    .orElseGet(() -> lastCompleted(handle, run) + 1);
+                    .orElseGet(() -> lastPassed(handle, run) + 1);
             forgetFrom(handle, run, from);
         }
         forgetAttemptsWithoutOutcome(handle, run);
@@ -49,13 +49,15 @@ final class FailedSteps {
                 .list();
     }
 
-    private int lastCompleted(Handle handle, RunId run) {
+    /** The last call that did not fail. Occurrence 0 is no call but the decision to compensate. */
+    private int lastPassed(Handle handle, RunId run) {
         var sql = """
                 SELECT coalesce(max(position), 0)
                   FROM steadwork.step
                  WHERE shard = :shard
                    AND run_id = :run
-                   AND status = 'COMPLETED'
+                   AND status <> 'FAILED'
+                   AND occurrence > 0
                 """;
         return bind(handle.createQuery(database.sql(sql)), run)
                 .mapTo(Integer.class)

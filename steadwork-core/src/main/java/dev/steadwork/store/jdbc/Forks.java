@@ -136,6 +136,7 @@ final class Forks {
         }
     }
 
+    /** Undo steps are registered anew by the handler: those that were executed undid what the old run had done. */
     private void copySteps(Handle handle, RunId origin, RunId fork, int before) {
         var sql = """
                 INSERT INTO steadwork.step
@@ -148,6 +149,7 @@ final class Forks {
                    AND run_id = :run
                    AND position < :before
                    AND status IN ('COMPLETED', 'FAILED')
+                   AND kind <> 'UNDO'
                 """;
         handle.createUpdate(database.sql(sql))
                 .bind("shard", Shards.of(origin))
