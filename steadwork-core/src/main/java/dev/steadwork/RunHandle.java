@@ -75,8 +75,42 @@ public interface RunHandle<O> {
     /** Lets a paused run go on. */
     void resume();
 
-    /** Starts a failed or cancelled run again from its last checkpoint; failed steps are executed again. */
+    /**
+     * Starts a failed or cancelled run again from its last checkpoint; the step that failed it is executed again. A failed
+     * step stays failed if the handler caught it and finished others after it. A handler that did so and then failed with
+     * that very step's error may find another path than the recorded one; {@link #fork(String)} it instead.
+     *
+     * @throws InvalidState if it is neither FAILED nor CANCELLED, or deleted
+     * @throws Conflict if another run has its idempotency key now
+     */
     void retry();
+
+    /**
+     * Starts a new run that goes on from a step of this one, with the same input. The new run copies this one's workflow,
+     * queue, priority, retry policy, version, external id and tags, and the outcomes of all steps that were called before the
+     * named one; the named one and all after it are executed. This run stays as it is, whatever its status, and what it does
+     * later does not reach the new one.
+     *
+     * <p>The new run has no idempotency key and no parent, keeps the deadline only if that is still to come, and has the tag
+     * {@code forked-from} with this run's id. Sleeps that were copied end when they would have ended here. It is a run of its
+     * own for everything else: {@link StepContext#idempotencyKey()}, {@link WorkflowContext#now()} and the random values
+     * differ, so a handler whose path depends on those may end as {@link NonDeterministicWorkflow}.
+     *
+     * @param stepName the step as {@link #steps()} shows it, such as {@code charge} or {@code charge#2}; something must be
+     *     recorded of it, at least a failed attempt
+     * @return the new run
+     * @throws NotFound if there is no such run, or no such step in it; the message names those there are
+     * @throws InvalidState if this run is deleted
+     */
+    RunHandle<O> fork(String stepName);
+
+    /**
+     * Like {@link #fork(String)}, with another input. Steps that are copied keep the results that the old input gave.
+     *
+     * @param input the new run's input; null is an input of null
+     * @throws PayloadTooLarge if the input is over the limit
+     */
+    RunHandle<O> fork(String stepName, @Nullable Object input);
 
     /** Hides the run from lists and workers and frees its key. A running one may still finish. */
     void delete(String reason);

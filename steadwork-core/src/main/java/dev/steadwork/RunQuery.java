@@ -13,10 +13,23 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * for (var page = steadwork.runs().status(FAILED).type("checkout").page(50); ; page = page.next()) {
- *     page.items().forEach(run -> steadwork.run(run.id()).retry());
+ *     page.items().forEach(run -> System.out.println(run.id() + " " + run.lastError()));
  *     if (!page.hasNext()) break;
  * }
  * }</pre>
+ *
+ * <p>All that match can be changed at once, after a look at how many they are:
+ *
+ * <pre>{@code
+ * var broken = steadwork.runs().status(FAILED).type("checkout").errorContains("connection refused");
+ * System.out.println(broken.count());
+ * System.out.println(broken.retryAll());
+ * }</pre>
+ *
+ * <p>{@link #cancelAll()}, {@link #retryAll()} and {@link #deleteAll} go from the newest run to the oldest, a hundred per
+ * transaction, and look at each run once: one that matches again after its change, or that is created meanwhile, is left
+ * alone. A run counts as matching if it did when its hundred was read. If one of them ends with an error, what was changed
+ * before stays changed; calling it again does the rest.
  */
 public final class RunQuery implements Cloneable {
     private final Source source;
@@ -42,13 +55,39 @@ public final class RunQuery implements Cloneable {
             @Nullable Instant createdBefore,
             @Nullable RunId parent,
             @Nullable String errorText,
-            boolean withDeleted) {}
+            boolean withDeleted) {
+
+        /** Whether every run that is not deleted matches. */
+        public boolean matchesAll() {
+            return statuses.isEmpty()
+                    && type == null
+                    && queue == null
+                    && tags.isEmpty()
+                    && externalId == null
+                    && createdAfter == null
+                    && createdBefore == null
+                    && parent == null
+                    && errorText == null;
+        }
+
+        /** The same, but in one of these statuses. */
+        public Filter in(Set<RunStatus> these) {
+            return new Filter(
+                    these, type, queue, tags, externalId, createdAfter, createdBefore, parent, errorText, withDeleted);
+        }
+    }
 
     /** Where the runs come from. */
     public interface Source {
         Page<RunInfo> page(Filter filter, int size);
 
         long count(Filter filter);
+
+        long cancelAll(Filter filter);
+
+        long retryAll(Filter filter);
+
+        long deleteAll(Filter filter, String reason);
     }
 
     RunQuery(Source source) {
@@ -120,6 +159,48 @@ public final class RunQuery implements Cloneable {
     /** How many runs match. Reads them all: fine for rare statuses, slow over millions of finished runs. */
     public long count() {
         return source.count(filter());
+    }
+
+    /**
+     * Cancels all runs that match and have not ended, as {@link RunHandle#cancel()} does.
+     *
+     * @return how many were cancelled, or asked to end because they were running
+     * @throws InvalidArgument if there is no filter
+     */
+    public long cancelAll() {
+        return source.cancelAll(narrowed("cancelAll"));
+    }
+
+    /**
+     * Retries all runs that match and are FAILED or CANCELLED, as {@link RunHandle#retry()} does. Those whose idempotency key
+     * another run has now are left as they are.
+     *
+     * @return how many were started again
+     * @throws InvalidArgument if there is no filter
+     */
+    public long retryAll() {
+        return source.retryAll(narrowed("retryAll"));
+    }
+
+    /**
+     * Deletes all runs that match, whatever their status, as {@link RunHandle#delete} does.
+     *
+     * @return how many were deleted
+     * @throws InvalidArgument if there is no filter
+     */
+    public long deleteAll(String reason) {
+        return source.deleteAll(narrowed("deleteAll"), Check.name("reason", reason));
+    }
+
+    /** Nobody changes every run by forgetting a filter. */
+    private Filter narrowed(String asked) {
+        var filter = filter();
+        if (filter.matchesAll()) {
+            throw new InvalidArgument(
+                    "%s has no filter and would change every run of the namespace. Add one first, such as status(...), type(...) or createdBefore(...)."
+                            .formatted(asked));
+        }
+        return filter;
     }
 
     private Filter filter() {

@@ -81,6 +81,24 @@ class ExamplesTest {
     }
 
     @Test
+    void operator_example_approves_each_payment_once() throws Exception {
+        assertThat(output(OperatorExample::main))
+                .containsExactlyInAnyOrder(
+                        "approving 10",
+                        "approving 20",
+                        "approving 30",
+                        "failed: the bank is closed",
+                        "failed: the bank is closed",
+                        "failed: the bank is closed",
+                        "3 failed, 3 retried",
+                        "approved, 10 to Ada",
+                        "approved, 20 to Bob",
+                        "approved, 30 to Eve",
+                        "approved, 30 to Eva",
+                        "4 deleted");
+    }
+
+    @Test
     void caller_transaction_example_has_no_run_after_a_rollback() throws Exception {
         assertThat(output(CallerTransactionExample::main))
                 .containsExactly("after the rollback: 0 runs", "after the commit: 1 run", "welcome mail to Ada");

@@ -198,7 +198,7 @@ public final class Execution implements Runnable {
             return suspension.write();
         }
         if (failure instanceof StepFailedException stepFailed) {
-            return failed(stepFailed.error());
+            return failed(errorOf(stepFailed));
         }
         if (failure instanceof AwaitTimeoutException) {
             return failed(Errors.of(failure, null));
@@ -210,6 +210,12 @@ public final class Execution implements Runnable {
         var delay = run.retry().delayAfter(run.attempt(), failure, ThreadLocalRandom.current());
         log.info("Run {}: attempt {} failed, the next one is in {}: {}", id(), run.attempt(), delay, error.line());
         return new Write.Park(id(), epoch(), Write.Wake.after(delay), null, null, run.attempt() + 1, error);
+    }
+
+    /** Names the step of this run also if the error is that of a child. */
+    private static RunError errorOf(StepFailedException failed) {
+        var error = failed.error();
+        return new RunError(error.type(), error.message(), failed.step(), error.stackTrace());
     }
 
     private Write.Finish completed(Payload output) {

@@ -96,6 +96,25 @@ public interface Store extends AutoCloseable {
                         .formatted(run, key.label()));
     }
 
+    /** Cancels those of the runs that can be, in one transaction, and returns how many were cancelled or asked to end. */
+    int cancelAll(List<RunId> runs);
+
+    /** Retries those of the runs that can be, in one transaction, and returns how many that were. */
+    int retryAll(List<RunId> runs);
+
+    /** Deletes those of the runs that are not deleted yet, in one transaction, and returns how many that were. */
+    int deleteAll(List<RunId> runs, String reason);
+
+    /**
+     * Creates a run beside another one, of the same kind and with the outcomes of its steps before the named one, so that it
+     * goes on from there.
+     *
+     * @param step the step's name as people see it, such as {@code charge#2}
+     * @param input the new run's input, or null for that of the other one
+     * @return the new run
+     */
+    RunId fork(RunId run, String step, @Nullable Payload input);
+
     /** The run, or null if there is none. */
     @Nullable
     RunInfo find(RunId run);
@@ -111,6 +130,9 @@ public interface Store extends AutoCloseable {
 
     /** Runs that match, newest first, older than {@code before} if it is given. */
     List<RunInfo> list(String namespace, RunQuery.Filter filter, @Nullable RunId before, int limit);
+
+    /** The ids of runs that match, in the order of {@link #list}. */
+    List<RunId> listIds(String namespace, RunQuery.Filter filter, @Nullable RunId before, int limit);
 
     long count(String namespace, RunQuery.Filter filter);
 

@@ -135,6 +135,21 @@ public record StoredRun<O>(Engine engine, RunId id, TypeRef<O> outputType, boole
     }
 
     @Override
+    public RunHandle<O> fork(String stepName) {
+        return forked(stepName, null);
+    }
+
+    @Override
+    public RunHandle<O> fork(String stepName, @Nullable Object input) {
+        return forked(stepName, engine.payloads().encode("Input of the fork of run " + id, input));
+    }
+
+    private RunHandle<O> forked(String stepName, @Nullable Payload input) {
+        var fork = engine.store().fork(id, Check.notNull("step name", stepName), input);
+        return new StoredRun<>(engine, fork, outputType, false);
+    }
+
+    @Override
     public void delete(String reason) {
         engine.store().delete(id, Check.name("reason", reason));
     }

@@ -3,17 +3,22 @@ package dev.steadwork.architecture;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import dev.steadwork.Steadwork;
+import dev.steadwork.TransactionBody;
 import dev.steadwork.WorkflowTrigger;
 import dev.steadwork.store.Store;
+import dev.steadwork.store.Transact;
 import dev.steadwork.trigger.StoreTrigger;
 import java.sql.Connection;
 import org.junit.jupiter.api.Test;
@@ -28,6 +33,11 @@ class ArchitectureTest {
     private static final JavaClasses STEADWORK = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages(API);
+
+    /** Triggers in the caller's transaction, and transactional steps. */
+    private static final DescribedPredicate<JavaClass> KNOW_A_CONNECTION = belongToAnyOf(
+                    WorkflowTrigger.class, StoreTrigger.class, Store.class, TransactionBody.class, Transact.class)
+            .or(simpleName("StepRunner"));
 
     @Test
     void what_users_type_knows_nothing_below_it() {
@@ -79,7 +89,7 @@ class ArchitectureTest {
         noClasses()
                 .that()
                 .resideOutsideOfPackage(JDBC)
-                .and(not(belongToAnyOf(WorkflowTrigger.class, StoreTrigger.class, Store.class)))
+                .and(not(KNOW_A_CONNECTION))
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("java.sql..")
@@ -87,9 +97,9 @@ class ArchitectureTest {
     }
 
     @Test
-    void triggers_in_the_callers_transaction_know_of_sql_only_the_connection() {
+    void triggers_and_steps_in_a_transaction_know_of_sql_only_the_connection() {
         noClasses()
-                .that(belongToAnyOf(WorkflowTrigger.class, StoreTrigger.class, Store.class))
+                .that(KNOW_A_CONNECTION)
                 .should()
                 .dependOnClassesThat(resideInAPackage("java.sql..").and(not(type(Connection.class))))
                 .check(STEADWORK);

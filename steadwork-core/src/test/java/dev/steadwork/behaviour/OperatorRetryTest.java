@@ -15,6 +15,7 @@ import dev.steadwork.InvalidState;
 import dev.steadwork.KeyPolicy;
 import dev.steadwork.RunError;
 import dev.steadwork.RunHandle;
+import dev.steadwork.StepFailedException;
 import dev.steadwork.StepInfo;
 import dev.steadwork.StepStatus;
 import dev.steadwork.Workflow;
@@ -293,6 +294,55 @@ class OperatorRetryTest extends EngineTest {
         run.await(PATIENCE);
         assertThat(entries).hasValue(3);
         assertThat(step(run, "nap")).isEqualTo(nap);
+    }
+
+    @Test
+    @Proves({"RETRY-1", "STEP-10"})
+    void a_failed_step_that_the_handler_caught_and_went_on_from_stays_failed() {
+        startWorkerWithInvoices("ship");
+        var run = trigger();
+        assertThat(failureOf(run).step()).isEqualTo("ship");
+        broken = false;
+
+        run.retry();
+
+        assertThat(run.await(PATIENCE)).isEqualTo("invoice");
+        assertThat(charges).as("attempts of the card").hasValue(1);
+        assertThat(step(run, "charge").status()).isEqualTo(StepStatus.FAILED);
+        assertThat(run.steps()).extracting(StepInfo::name).containsExactly("charge", "invoice", "ship");
+    }
+
+    @Test
+    @Proves({"RETRY-1", "STEP-10"})
+    void it_stays_failed_also_if_the_run_failed_outside_of_steps() {
+        startWorkerWithInvoices("nothing");
+        var run = trigger();
+        assertThat(failureOf(run).step()).isNull();
+        broken = false;
+
+        run.retry();
+
+        assertThat(run.await(PATIENCE)).isEqualTo("invoice");
+        assertThat(charges).as("attempts of the card").hasValue(1);
+        assertThat(step(run, "charge").status()).isEqualTo(StepStatus.FAILED);
+    }
+
+    /** Charges a card, or sends an invoice if that fails. */
+    private void startWorkerWithInvoices(String alsoBroken) {
+        work(ORDER, (ctx, order) -> {
+            var paid = "card";
+            try {
+                ctx.run("charge", attempts(1), step -> {
+                    charges.incrementAndGet();
+                    failIf(broken);
+                });
+            } catch (StepFailedException noCard) {
+                paid = ctx.step("invoice", String.class, step -> "invoice");
+            }
+            ctx.run("ship", attempts(1), step -> failIf(broken && alsoBroken.equals("ship")));
+            failIf(broken);
+            return paid;
+        });
     }
 
     private static boolean retried(RunHandle<String> run) {

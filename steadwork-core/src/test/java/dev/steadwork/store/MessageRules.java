@@ -1,5 +1,6 @@
 package dev.steadwork.store;
 
+import static dev.steadwork.store.StoreRules.json;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

@@ -1,6 +1,7 @@
 package dev.steadwork.store;
 
 import static dev.steadwork.store.StoreRules.attempt;
+import static dev.steadwork.store.StoreRules.failedStep;
 import static dev.steadwork.store.StoreRules.step;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -15,7 +16,6 @@ import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
 import dev.steadwork.RunStatus;
 import dev.steadwork.StepInfo;
-import dev.steadwork.StepStatus;
 import dev.steadwork.testing.Proves;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,6 +37,7 @@ interface OperatorRules extends StoreRules {
                 Named.of("pause", Store::pause),
                 Named.of("resume", Store::resume),
                 Named.of("retry", Store::retry),
+                Named.of("fork", (store, run) -> store.fork(run, "charge", null)),
                 Named.of("delete", (store, run) -> store.delete(run, "test")));
     }
 
@@ -239,24 +240,10 @@ interface OperatorRules extends StoreRules {
     @Proves({"RETRY-1", "STEP-7"})
     default void a_retry_keeps_finished_steps_and_forgets_failed_ones() {
         var run = running();
-        var failed = step("ship", 2, "1");
         write(new Write.SaveAttempt(run.id(), run.epoch(), attempt("charge", 1, 1)));
         write(new Write.SaveStep(run.id(), run.epoch(), step("charge", 1, "1")));
         write(new Write.SaveAttempt(run.id(), run.epoch(), attempt("ship", 2, 1)));
-        write(new Write.SaveStep(
-                run.id(),
-                run.epoch(),
-                new StepRecord(
-                        failed.key(),
-                        failed.kind(),
-                        StepStatus.FAILED,
-                        2,
-                        Payload.NONE,
-                        Payload.NONE,
-                        ERROR,
-                        null,
-                        null,
-                        null)));
+        write(new Write.SaveStep(run.id(), run.epoch(), failedStep("ship", 2)));
         write(new Write.SaveAttempt(run.id(), run.epoch(), attempt("mail", 3, 1)));
         finish(run, RunStatus.FAILED);
 
@@ -269,6 +256,73 @@ interface OperatorRules extends StoreRules {
                     .containsExactly(1);
         });
         assertThat(claimOnly(run.id()).steps()).hasSize(1);
+    }
+
+    @Test
+    @Proves({"RETRY-1", "STEP-10"})
+    default void a_retry_keeps_a_failed_step_that_the_handler_went_on_from() {
+        var run = running();
+        save(run, failedStep("card", 1), step("invoice", 2, "1"), failedStep("ship", 3), failedStep("mail", 4));
+        write(new Write.SaveAttempt(run.id(), run.epoch(), attempt("card", 1, 1)));
+        fail(run, "ship");
+
+        store().retry(run.id());
+
+        assertThat(store().steps(run.id())).extracting(StepInfo::name).containsExactly("card", "invoice");
+        assertThat(store().steps(run.id()).get(0).failedAttempts()).hasSize(1);
+    }
+
+    @Test
+    @Proves({"RETRY-1", "STEP-10"})
+    default void a_retry_forgets_the_step_that_failed_the_run_although_others_finished_beside_it() {
+        var run = running();
+        save(run, step("card", 1, "1"), failedStep("ship", 2), step("mail", 3, "1"), failedStep("log", 4));
+        fail(run, "ship");
+
+        store().retry(run.id());
+
+        assertThat(store().steps(run.id())).extracting(StepInfo::name).containsExactly("card", "mail");
+    }
+
+    @Test
+    @Proves({"RETRY-1", "STEP-10"})
+    default void a_retry_of_a_run_that_no_step_failed_forgets_only_failed_steps_that_nothing_finished_after() {
+        var run = running();
+        save(run, failedStep("card", 1), step("invoice", 2, "1"), failedStep("ship", 3), failedStep("mail", 4));
+        fail(run, null);
+
+        store().retry(run.id());
+
+        assertThat(store().steps(run.id())).extracting(StepInfo::name).containsExactly("card", "invoice");
+    }
+
+    @Test
+    @Proves({"RETRY-1", "STEP-10"})
+    default void a_retry_of_a_cancelled_run_takes_no_earlier_error_for_what_ended_it() {
+        var run = running();
+        save(run, failedStep("card", 1), step("invoice", 2, "1"));
+        write(new Write.Park(
+                run.id(), run.epoch(), Write.Wake.after(Duration.ofHours(1)), null, null, 1, errorOf("card")));
+        store().cancel(run.id());
+        assertThat(info(run.id()).error()).isEqualTo(errorOf("card"));
+
+        store().retry(run.id());
+
+        assertThat(store().steps(run.id())).extracting(StepInfo::name).containsExactly("card", "invoice");
+    }
+
+    private void save(ClaimedRun run, StepRecord... steps) {
+        for (var step : steps) {
+            write(new Write.SaveStep(run.id(), run.epoch(), step));
+        }
+    }
+
+    private void fail(ClaimedRun run, String step) {
+        write(new Write.Finish(run.id(), run.epoch(), RunStatus.FAILED, Payload.NONE, errorOf(step), null));
+    }
+
+    private static RunError errorOf(String step) {
+        return new RunError(ERROR.type(), ERROR.message(), step, null);
     }
 
     @Test

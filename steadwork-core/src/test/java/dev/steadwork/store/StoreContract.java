@@ -15,7 +15,16 @@ import org.junit.jupiter.api.TestInstance;
 /** The rules that every store keeps. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class StoreContract
-        implements TriggerRules, ClaimRules, FenceRules, TimerRules, MessageRules, OperatorRules, QueryRules, RegistryRules {
+        implements TriggerRules,
+                ClaimRules,
+                FenceRules,
+                TimerRules,
+                MessageRules,
+                OperatorRules,
+                ForkRules,
+                BulkRules,
+                QueryRules,
+                RegistryRules {
     private final String url;
     private Store store;
     private int tests;

@@ -163,6 +163,20 @@ interface StoreRules {
                 null);
     }
 
+    static StepRecord failedStep(String name, int position) {
+        return new StepRecord(
+                new StepRecord.Key(name, 1, position),
+                StepKind.FUNCTION,
+                StepStatus.FAILED,
+                2,
+                Payload.NONE,
+                Payload.NONE,
+                ERROR,
+                null,
+                null,
+                null);
+    }
+
     static StepRecord sleepStep(String name, int position) {
         return new StepRecord(
                 new StepRecord.Key(name, 1, position),

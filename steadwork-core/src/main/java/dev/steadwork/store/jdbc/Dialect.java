@@ -39,6 +39,9 @@ interface Dialect {
     /** Parameters: shard, namespace, from, before, statuses, type, queue, tags, externalId, createdAfter, createdBefore, parent, errorText, withDeleted, limit. */
     String selectRuns();
 
+    /** Parameters as those of {@link #selectRuns()}. */
+    String selectRunIds();
+
     /** Parameters as those of {@link #selectRuns()}, without limit. */
     String countRuns();
 }

@@ -32,6 +32,8 @@ abstract class JdbcStore implements Store {
     private final Migrations migrations;
     private final Signals signals = new Signals();
     private final Transitions transitions;
+    private final BulkTransitions bulk;
+    private final Forks forks;
     private final Deadlines deadlines;
     private final Reads reads;
     private final Registry registry;
@@ -48,6 +50,8 @@ abstract class JdbcStore implements Store {
         this.deadlines = new Deadlines(database, this, families);
         this.messages = new Messages(database, this, families);
         this.transactions = new Transactions(database);
+        this.bulk = new BulkTransitions(database);
+        this.forks = new Forks(database, this);
         this.reads = new Reads(database);
         this.registry = new Registry(database);
     }
@@ -155,6 +159,26 @@ abstract class JdbcStore implements Store {
     }
 
     @Override
+    public int cancelAll(List<RunId> runs) {
+        return bulk.apply(runs, transitions::cancel);
+    }
+
+    @Override
+    public int retryAll(List<RunId> runs) {
+        return bulk.apply(runs, transitions::retry);
+    }
+
+    @Override
+    public int deleteAll(List<RunId> runs, String reason) {
+        return bulk.apply(runs, (handle, run) -> transitions.delete(handle, run, reason));
+    }
+
+    @Override
+    public RunId fork(RunId run, String step, @Nullable Payload input) {
+        return forks.fork(run, step, input);
+    }
+
+    @Override
     public @Nullable RunInfo find(RunId run) {
         return reads.find(run);
     }
@@ -177,6 +201,11 @@ abstract class JdbcStore implements Store {
     @Override
     public List<RunInfo> list(String namespace, RunQuery.Filter filter, @Nullable RunId before, int limit) {
         return reads.list(namespace, filter, before, limit);
+    }
+
+    @Override
+    public List<RunId> listIds(String namespace, RunQuery.Filter filter, @Nullable RunId before, int limit) {
+        return reads.listIds(namespace, filter, before, limit);
     }
 
     @Override

@@ -148,6 +148,34 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
+    public String selectRunIds() {
+        return """
+                SELECT run_id
+                  FROM steadwork.run
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND run_id >= :from
+                   AND run_id < :before
+                   AND (cardinality(:statuses) = 0 OR status = ANY(:statuses))
+                   AND (CAST(:type AS text) IS NULL OR type = :type)
+                   AND (CAST(:queue AS text) IS NULL OR queue = :queue)
+                   AND (CAST(:tags AS jsonb) IS NULL OR CAST(tags AS jsonb) @> CAST(:tags AS jsonb))
+                   AND (CAST(:externalId AS text) IS NULL OR external_id = :externalId)
+                   AND (CAST(:createdAfter AS timestamptz) IS NULL OR created_at >= :createdAfter)
+                   AND (CAST(:createdBefore AS timestamptz) IS NULL OR created_at < :createdBefore)
+                   AND (CAST(:parent AS uuid) IS NULL OR parent_run_id = :parent)
+                   AND (CAST(:errorText AS text) IS NULL
+                        OR position(lower(:errorText) IN lower(concat_ws(': ',
+                               'step ' || (CAST(error AS jsonb) ->> 'step'),
+                               CAST(error AS jsonb) ->> 'type',
+                               CAST(error AS jsonb) ->> 'message'))) > 0)
+                   AND (:withDeleted OR deleted_at IS NULL)
+                 ORDER BY run_id DESC
+                 LIMIT :limit
+                """;
+    }
+
+    @Override
     public String countRuns() {
         return """
                 SELECT count(*)

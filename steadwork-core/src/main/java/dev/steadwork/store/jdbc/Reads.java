@@ -36,6 +36,11 @@ final class Reads {
 
     @Nullable
     RunInfo find(RunId run) {
+        return database.read(handle -> find(handle, run));
+    }
+
+    @Nullable
+    RunInfo find(Handle handle, RunId run) {
         var sql = """
                 SELECT run_id, namespace, type, queue, status, priority, due_at, lease_epoch, attempt, lost_leases, worker,
                        created_at, started_at, finished_at, paused_at, updated_at, deadline, cancel_requested_at,
@@ -46,8 +51,7 @@ final class Reads {
                  WHERE shard = :shard
                    AND run_id = :run
                 """;
-        return database.read(
-                handle -> ofRun(handle, sql, run).map(Rows::runInfo).findOne().orElse(null));
+        return ofRun(handle, sql, run).map(Rows::runInfo).findOne().orElse(null);
     }
 
     @Nullable
@@ -147,6 +151,13 @@ final class Reads {
         return database.read(handle -> matching(handle, database.dialect().selectRuns(), namespace, filter, before)
                 .bind("limit", limit)
                 .map(Rows::runInfo)
+                .list());
+    }
+
+    List<RunId> listIds(String namespace, RunQuery.Filter filter, @Nullable RunId before, int limit) {
+        return database.read(handle -> matching(handle, database.dialect().selectRunIds(), namespace, filter, before)
+                .bind("limit", limit)
+                .mapTo(RunId.class)
                 .list());
     }
 

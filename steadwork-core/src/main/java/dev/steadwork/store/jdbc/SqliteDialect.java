@@ -132,6 +132,41 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
+    public String selectRunIds() {
+        return """
+                SELECT run_id
+                  FROM steadwork.run AS r
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND run_id >= :from
+                   AND run_id < :before
+                   AND (:statuses = '[]' OR status IN (SELECT value FROM json_each(:statuses)))
+                   AND (:type IS NULL OR type = :type)
+                   AND (:queue IS NULL OR queue = :queue)
+                   AND NOT EXISTS (
+                       SELECT 1
+                         FROM json_each(:tags) AS wanted
+                        WHERE NOT EXISTS (
+                              SELECT 1
+                                FROM json_each(r.tags) AS found
+                               WHERE found.key = wanted.key
+                                 AND found.value = wanted.value))
+                   AND (:externalId IS NULL OR external_id = :externalId)
+                   AND (:createdAfter IS NULL OR created_at >= :createdAfter)
+                   AND (:createdBefore IS NULL OR created_at < :createdBefore)
+                   AND (:parent IS NULL OR parent_run_id = :parent)
+                   AND (:errorText IS NULL
+                        OR instr(lower(coalesce('step ' || (error ->> 'step') || ': ', '')
+                                       || (error ->> 'type')
+                                       || coalesce(': ' || (error ->> 'message'), '')),
+                                 lower(:errorText)) > 0)
+                   AND (:withDeleted OR deleted_at IS NULL)
+                 ORDER BY run_id DESC
+                 LIMIT :limit
+                """;
+    }
+
+    @Override
     public String countRuns() {
         return """
                 SELECT count(*)

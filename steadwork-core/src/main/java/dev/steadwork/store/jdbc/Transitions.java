@@ -5,21 +5,35 @@ import dev.steadwork.InvalidState;
 import dev.steadwork.NotFound;
 import dev.steadwork.RunError;
 import dev.steadwork.RunId;
+import dev.steadwork.RunInfo;
 import dev.steadwork.RunStatus;
 import dev.steadwork.store.Signals;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.Query;
 import org.jdbi.v3.core.statement.SqlStatement;
 import org.jspecify.annotations.Nullable;
 
 /** What people ask of single runs. The WHERE of each statement guards the transition; only if it missed, one looks why. */
 final class Transitions {
-    private static final Runnable NO_EFFECT = () -> {};
+    /** What the transition of a run returns that it left as it was. */
+    static final Runnable NO_EFFECT = Untold.UNCHANGED;
 
     private final Database database;
     private final JdbcStore store;
+    private final Reads reads;
+    private final FailedSteps failedSteps;
+
+    /** What nobody needs to be told. */
+    private enum Untold implements Runnable {
+        CHANGED,
+        UNCHANGED;
+
+        @Override
+        public void run() {}
+    }
 
     private final Families families;
 
@@ -27,29 +41,34 @@ final class Transitions {
         this.database = database;
         this.store = store;
         this.families = families;
+        this.reads = new Reads(database);
+        this.failedSteps = new FailedSteps(database);
     }
 
     void cancel(RunId run) {
-        settle(handle -> {
-            if (cancelWaiting(handle, run)) {
-                return ended(handle, run);
-            }
-            var topic = wakeToCompensate(handle, run);
-            if (topic.isPresent()) {
-                return () -> store.tellReady(List.of(topic.get()));
-            }
-            if (requestCancel(handle, run)) {
-                return () -> store.tellRequested(Signals.hash(run));
-            }
-            var status = statusOf(handle, run);
-            return switch (status) {
-                case CANCELLED -> NO_EFFECT;
-                case COMPLETED, FAILED ->
-                    throw new InvalidState(
-                            "Run %s is %s: it has ended and cannot be cancelled.".formatted(run, status));
-                case PENDING, RUNNING, SLEEPING, PAUSED -> null;
-            };
-        });
+        settle(handle -> cancel(handle, run));
+    }
+
+    /** Whom to tell after the commit, or null if the run moved meanwhile. */
+    @Nullable
+    Runnable cancel(Handle handle, RunId run) {
+        if (cancelWaiting(handle, run)) {
+            return ended(handle, run);
+        }
+        var topic = wakeToCompensate(handle, run);
+        if (topic.isPresent()) {
+            return () -> store.tellReady(List.of(topic.get()));
+        }
+        if (requestCancel(handle, run)) {
+            return () -> store.tellRequested(Signals.hash(run));
+        }
+        var status = statusOf(handle, run);
+        return switch (status) {
+            case CANCELLED -> NO_EFFECT;
+            case COMPLETED, FAILED ->
+                throw new InvalidState("Run %s is %s: it has ended and cannot be cancelled.".formatted(run, status));
+            case PENDING, RUNNING, SLEEPING, PAUSED -> null;
+        };
     }
 
     private boolean cancelWaiting(Handle handle, RunId run) {
@@ -224,22 +243,81 @@ final class Transitions {
 
     void retry(RunId run) {
         try {
-            settle(handle -> {
-                var topic = retryEnded(handle, run);
-                if (topic.isPresent()) {
-                    forgetFailedSteps(handle, run);
-                    return () -> store.tellReady(List.of(topic.get()));
-                }
-                throw notRetryable(handle, run);
-            });
+            settle(handle -> retry(handle, run));
         } catch (Conflict taken) {
-            throw new Conflict(
-                    "Run %s cannot be retried: another run has its idempotency key now. Cancel or delete that one first."
-                            .formatted(run));
+            throw keyTaken(run);
         }
     }
 
-    private Optional<Integer> retryEnded(Handle handle, RunId run) {
+    /** Whom to tell after the commit, or null if the run moved meanwhile. */
+    @Nullable
+    Runnable retry(Handle handle, RunId run) {
+        var ended = retryable(handle, run);
+        var topic = retryEnded(handle, run, ended.lease().epoch());
+        if (topic.isEmpty()) {
+            return null;
+        }
+        failedSteps.forget(handle, run, failedStep(ended));
+        return () -> store.tellReady(List.of(topic.get()));
+    }
+
+    private RunInfo retryable(Handle handle, RunId run) {
+        var info = reads.find(handle, run);
+        if (info == null) {
+            throw unknown(run);
+        }
+        boolean deleted = info.times().deleted() != null;
+        if (deleted || info.status() != RunStatus.FAILED && info.status() != RunStatus.CANCELLED) {
+            throw new InvalidState("Run %s is %s: only FAILED and CANCELLED runs that are not deleted can be retried."
+                    .formatted(run, deleted ? "deleted" : info.status()));
+        }
+        if (info.compensates() && failedSteps.isFullyUndone(handle, run)) {
+            throw new InvalidState(
+                    "Run %s is %s and its steps were undone, so there is nothing to go on from. Fork it from its first step, or trigger a new run."
+                            .formatted(run, info.status()));
+        }
+        if (info.idempotencyKey() != null && isKeyTaken(handle, info)) {
+            throw keyTaken(run);
+        }
+        return info;
+    }
+
+    private boolean isKeyTaken(Handle handle, RunInfo run) {
+        var sql = """
+                SELECT run_id
+                  FROM steadwork.run
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND idempotency_key = :key
+                   AND idempotency_key IS NOT NULL
+                   AND deleted_at IS NULL
+                   AND (key_policy = 'FOREVER' OR status IN ('PENDING', 'RUNNING', 'SLEEPING', 'PAUSED'))
+                   AND run_id <> :run
+                """;
+        return handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.of(run.id()))
+                .bind("namespace", run.namespace())
+                .bind("key", run.idempotencyKey())
+                .bind("run", run.id())
+                .mapTo(RunId.class)
+                .findFirst()
+                .isPresent();
+    }
+
+    private static Conflict keyTaken(RunId run) {
+        return new Conflict(
+                "Run %s cannot be retried: another run has its idempotency key now. Cancel or delete that one first."
+                        .formatted(run));
+    }
+
+    /** The error of a run that was cancelled may be that of an attempt long before. */
+    private static @Nullable String failedStep(RunInfo ended) {
+        var error = ended.error();
+        return error == null || ended.status() != RunStatus.FAILED ? null : error.step();
+    }
+
+    /** A run that has been claimed since is not the one that was looked at. */
+    private Optional<Integer> retryEnded(Handle handle, RunId run, long epoch) {
         var sql = """
                 UPDATE steadwork.run
                    SET status = 'PENDING',
@@ -257,48 +335,20 @@ final class Transitions {
                        updated_at = :now
                  WHERE shard = :shard
                    AND run_id = :run
+                   AND lease_epoch = :epoch
                    AND status IN ('FAILED', 'CANCELLED')
                    AND deleted_at IS NULL
                 RETURNING namespace, queue
                 """;
-        return changedTopic(handle, sql, run);
-    }
-
-    private void forgetFailedSteps(Handle handle, RunId run) {
-        var steps = """
-                DELETE FROM steadwork.step
-                 WHERE shard = :shard
-                   AND run_id = :run
-                   AND status = 'FAILED'
-                """;
-        var attempts = """
-                DELETE FROM steadwork.step_attempt AS a
-                 WHERE a.shard = :shard
-                   AND a.run_id = :run
-                   AND NOT EXISTS (
-                       SELECT 1
-                         FROM steadwork.step s
-                        WHERE s.shard = :shard
-                          AND s.run_id = :run
-                          AND s.name = a.name
-                          AND s.occurrence = a.occurrence)
-                """;
-        for (var sql : List.of(steps, attempts)) {
-            handle.createUpdate(database.sql(sql))
-                    .bind("shard", Shards.of(run))
-                    .bind("run", run)
-                    .execute();
-        }
-    }
-
-    private InvalidState notRetryable(Handle handle, RunId run) {
-        var status = statusOf(handle, run);
-        var why = status == RunStatus.FAILED || status == RunStatus.CANCELLED ? "deleted" : status.name();
-        return new InvalidState("Run %s is %s: only FAILED and CANCELLED runs that are not deleted can be retried."
-                .formatted(run, why));
+        return topic(bind(handle.createQuery(database.sql(sql)), handle, run).bind("epoch", epoch));
     }
 
     void delete(RunId run, String reason) {
+        settle(handle -> delete(handle, run, reason));
+    }
+
+    /** Deletes the run if it is not deleted yet. */
+    Runnable delete(Handle handle, RunId run, String reason) {
         var sql = """
                 UPDATE steadwork.run
                    SET deleted_at = :now,
@@ -308,18 +358,19 @@ final class Transitions {
                    AND run_id = :run
                    AND deleted_at IS NULL
                 """;
-        settle(handle -> {
-            int deleted = bind(handle.createUpdate(database.sql(sql)), handle, run)
-                    .bind("reason", Rows.storable(reason))
-                    .execute();
-            var status = statusOf(handle, run);
-            if (deleted == 0 || status.isTerminal() || status == RunStatus.RUNNING) {
-                return NO_EFFECT;
-            }
-            var effects = new Effects();
-            families.lost(handle, run, deleted(run, reason), database.now(handle), effects);
-            return () -> effects.tell(store);
-        });
+        int deleted = bind(handle.createUpdate(database.sql(sql)), handle, run)
+                .bind("reason", Rows.storable(reason))
+                .execute();
+        var status = statusOf(handle, run);
+        if (deleted == 0) {
+            return NO_EFFECT;
+        }
+        if (status.isTerminal() || status == RunStatus.RUNNING) {
+            return Untold.CHANGED;
+        }
+        var effects = new Effects();
+        families.lost(handle, run, deleted(run, reason), database.now(handle), effects);
+        return () -> effects.tell(store);
     }
 
     private static RunError deleted(RunId run, String reason) {
@@ -356,7 +407,11 @@ final class Transitions {
                 .bind("run", run)
                 .mapTo(RunStatus.class)
                 .findOne()
-                .orElseThrow(() -> new NotFound("There is no run %s.".formatted(run)));
+                .orElseThrow(() -> unknown(run));
+    }
+
+    private static NotFound unknown(RunId run) {
+        return new NotFound("There is no run %s.".formatted(run));
     }
 
     private boolean changes(Handle handle, String sql, RunId run) {
@@ -364,8 +419,11 @@ final class Transitions {
     }
 
     private Optional<Integer> changedTopic(Handle handle, String sql, RunId run) {
-        return bind(handle.createQuery(database.sql(sql)), handle, run)
-                .map(row ->
+        return topic(bind(handle.createQuery(database.sql(sql)), handle, run));
+    }
+
+    private static Optional<Integer> topic(Query changed) {
+        return changed.map(row ->
                         Signals.topic(row.getColumn("namespace", String.class), row.getColumn("queue", String.class)))
                 .findOne();
     }
