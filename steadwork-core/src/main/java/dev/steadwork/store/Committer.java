@@ -44,6 +44,7 @@ public final class Committer implements AutoCloseable {
         if (closed) {
             return CompletableFuture.failedFuture(closedError());
         }
+        store.checkMayWrite();
         var pending = new Pending(write, new CompletableFuture<>());
         // All writes of a run take the same lane, so they are applied in the order they were made.
         lanes.get(Math.floorMod(Signals.hash(write.run()), lanes.size())).queue.add(pending);

@@ -33,6 +33,9 @@ public interface Store extends AutoCloseable {
     /** Tells what happens to runs, here and in other processes. */
     Signals signals();
 
+    /** Refuses a thread that is inside a transactional step and would wait for itself. */
+    default void checkMayWrite() {}
+
     /** How many threads may call {@link #write} at once with profit. */
     int lanes();
 

@@ -4,6 +4,7 @@ import static dev.steadwork.behaviour.Runs.attempts;
 import static dev.steadwork.behaviour.Runs.failureOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.steadwork.InvalidArgument;
 import dev.steadwork.InvalidState;
@@ -166,6 +167,20 @@ class TransactionTest extends EngineTest {
                     assertThatThrownBy(() -> sql.setAutoCommit(true)).isInstanceOf(InvalidState.class);
                     return debit(sql, amount);
                 }));
+
+        assertThat(steadwork.workflow(DEBIT).trigger(30).await(PATIENCE)).isEqualTo(70);
+    }
+
+    @Test
+    void a_trigger_that_would_wait_for_its_own_transaction_is_refused() {
+        assumeThat(database).isEqualTo(TestDatabase.SQLITE);
+        steadwork.register(LETTER);
+        work(DEBIT, (ctx, amount) -> ctx.transaction("debit", Integer.class, sql -> {
+            assertThatThrownBy(() -> steadwork.workflow(LETTER).trigger("letter"))
+                    .isInstanceOf(InvalidState.class)
+                    .hasMessageContaining(".in(connection)");
+            return debit(sql, amount);
+        }));
 
         assertThat(steadwork.workflow(DEBIT).trigger(30).await(PATIENCE)).isEqualTo(70);
     }

@@ -19,6 +19,11 @@ interface Access extends AutoCloseable {
 
     <T> T inTransaction(HandleCallback<T, RuntimeException> work);
 
+    /** Whether this thread is in a transaction that no other can be beside. */
+    default boolean isInTransaction() {
+        return false;
+    }
+
     /** Closes what it opened itself. */
     @Override
     void close();

@@ -95,6 +95,11 @@ final class Database implements AutoCloseable {
         return translating("writing to", () -> access.read(work));
     }
 
+    /** Whether this thread is in a transaction that no other can be beside. */
+    boolean isInTransaction() {
+        return access.isInTransaction();
+    }
+
     /** Runs statements in one transaction, again if the database chose it as the victim of a deadlock. */
     <T> T inTransaction(HandleCallback<T, RuntimeException> work) {
         return translating("writing to", () -> access.inTransaction(work));

@@ -134,6 +134,11 @@ final class SqliteAccess implements Access {
         return writer.inTransaction(work);
     }
 
+    @Override
+    public boolean isInTransaction() {
+        return writer.isHeld();
+    }
+
     /** How often other connections have committed, as the writing connection sees it. */
     int foreignCommits() {
         return writer.exclusively(handle ->

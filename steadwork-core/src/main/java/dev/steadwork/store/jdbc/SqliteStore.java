@@ -1,5 +1,6 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.InvalidState;
 import dev.steadwork.SteadworkException;
 import dev.steadwork.store.ClaimRequest;
 import dev.steadwork.store.Claimed;
@@ -37,6 +38,14 @@ final class SqliteStore extends JdbcStore {
         this.watch = watch;
         if (watch != null) {
             watch.start(signals());
+        }
+    }
+
+    @Override
+    public void checkMayWrite() {
+        if (database.isInTransaction()) {
+            throw new InvalidState(
+                    "This thread is inside ctx.transaction(...), which holds the one writer of SQLite. Trigger with .in(connection), or before or after the transactional step.");
         }
     }
 

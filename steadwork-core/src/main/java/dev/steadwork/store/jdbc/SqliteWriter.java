@@ -52,6 +52,11 @@ final class SqliteWriter implements AutoCloseable {
         }
     }
 
+    /** Whether this thread writes. */
+    boolean isHeld() {
+        return turn.isHeldByCurrentThread();
+    }
+
     /** Opens the connection that is kept, if it is not open yet. */
     void open() {
         if (kept == null) {
