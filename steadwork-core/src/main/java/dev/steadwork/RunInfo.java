@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param namespace the tenant it belongs to
  * @param type the name of its workflow
  * @param queue where it waits
+ * @param concurrencyKey whose run it is, for limits per key, if that was said
  * @param status where it stands
  * @param priority higher goes first
  * @param attempt the number of the current or last attempt of the handler, from 1
@@ -33,6 +34,7 @@ public record RunInfo(
         String namespace,
         String type,
         String queue,
+        @Nullable String concurrencyKey,
         RunStatus status,
         int priority,
         int attempt,

@@ -12,6 +12,7 @@ import dev.steadwork.trigger.Engine;
 import dev.steadwork.trigger.Results;
 import dev.steadwork.trigger.RunLists;
 import dev.steadwork.trigger.StoreTrigger;
+import dev.steadwork.trigger.StoredLimits;
 import dev.steadwork.trigger.StoredRun;
 import java.time.Duration;
 import java.util.Arrays;
@@ -84,6 +85,11 @@ public final class Steadwork implements AutoCloseable {
     /** The runs of this namespace, to be narrowed by filters. */
     public RunQuery runs() {
         return new RunQuery(new RunLists(engine));
+    }
+
+    /** The queues of this namespace, and what all workers together may take from them. */
+    public Queues queues() {
+        return new Queues(new StoredLimits(engine));
     }
 
     /** A worker to be started in this process. */

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class TriggerOptions<S extends TriggerOptions<S>> implements Cloneable {
     private @Nullable String queue;
+    private @Nullable String concurrencyKey;
     private @Nullable Instant startAt;
     private @Nullable Duration delay;
     private @Nullable Instant deadline;
@@ -33,6 +34,14 @@ public abstract class TriggerOptions<S extends TriggerOptions<S>> implements Clo
     /** Runs in this queue instead of the workflow's. */
     public S queue(String name) {
         return changed(o -> o.queue = Check.name("queue", name));
+    }
+
+    /**
+     * Whose run it is, for queues that limit how many runs of one key execute at once over all workers: see
+     * {@link QueueLimit#perKey}. Without such a limit it has no effect.
+     */
+    public S concurrencyKey(String key) {
+        return changed(o -> o.concurrencyKey = Check.name("concurrencyKey", key));
     }
 
     /** Starts no earlier than this time, by the database's clock. */
@@ -113,6 +122,10 @@ public abstract class TriggerOptions<S extends TriggerOptions<S>> implements Clo
 
     public @Nullable String queue() {
         return queue;
+    }
+
+    public @Nullable String concurrencyKey() {
+        return concurrencyKey;
     }
 
     public @Nullable Instant startAt() {

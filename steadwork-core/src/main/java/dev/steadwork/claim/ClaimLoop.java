@@ -7,6 +7,7 @@ import dev.steadwork.execute.Execution;
 import dev.steadwork.execute.RunExecutor;
 import dev.steadwork.execute.Threads;
 import dev.steadwork.store.ClaimRequest;
+import dev.steadwork.store.Claimed;
 import dev.steadwork.store.PromoteRequest;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.Store;
@@ -16,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +36,8 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     private final WorkerBuilder.Spec spec;
     private final List<Share> shares;
     private final Slots slots;
+    private final LimitedQueues limitedQueues;
+    private final Turns turns = new Turns();
     private final LeaseKeeper keeper;
     private final RunExecutor executor;
     private final BiConsumer<Execution, Share> onClaim;
@@ -48,6 +52,8 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     private volatile long timersSeenNanos = System.nanoTime();
     private volatile boolean wantsSlots = true;
     private long pollNanos = System.nanoTime();
+    private boolean heldBack;
+    private long retryNanos = pollNanos;
 
     ClaimLoop(
             Store store,
@@ -56,6 +62,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
             WorkerBuilder.Spec spec,
             List<Share> shares,
             Slots slots,
+            LimitedQueues limitedQueues,
             LeaseKeeper keeper,
             RunExecutor executor,
             BiConsumer<Execution, Share> onClaim,
@@ -66,6 +73,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         this.spec = spec;
         this.shares = shares;
         this.slots = slots;
+        this.limitedQueues = limitedQueues;
         this.keeper = keeper;
         this.executor = executor;
         this.onClaim = onClaim;
@@ -75,6 +83,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
 
     void start() {
         refreshQueues();
+        limitedQueues.start();
         thread.start();
     }
 
@@ -103,26 +112,51 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         promoteIfDue();
         boolean more = false;
         boolean full = false;
+        heldBack = false;
+        retryNanos = pollNanos;
         for (var share : shares) {
             int free = share.free(slots);
             int claimed = free > 0 && !queues.isEmpty() && !stopping ? claim(share, free) : 0;
             more |= free > 0 && claimed == free;
             full |= free <= 0;
         }
-        wantsSlots = full || more;
+        wantsSlots = full || more || heldBack;
         return more;
     }
 
     private int claim(Share share, int limit) {
-        var claimed = store.claim(new ClaimRequest(
+        int claimed = 0;
+        for (var turn : turns.next(queues, limitedQueues.heed(keeper::executing))) {
+            if (claimed < limit) {
+                var request = request(share, turn.queues(), limit - claimed);
+                claimed += dispatch(turn.limited() ? claimLimited(request) : store.claim(request), share);
+            }
+        }
+        return claimed;
+    }
+
+    private ClaimRequest request(Share share, List<String> from, int limit) {
+        return new ClaimRequest(
                 namespace,
                 worker,
-                queues,
+                from,
                 share.types(),
                 share.typePrefixes(),
                 List.copyOf(spec.versions()),
                 limit,
-                share.lease().duration()));
+                share.lease().duration());
+    }
+
+    private Claimed claimLimited(ClaimRequest request) {
+        wantsSlots = true; // before the claim: a place that becomes free after it was counted is worth another look
+        return store.claimLimited(request).orElseGet(() -> {
+            request.queues().forEach(limitedQueues::forget);
+            return store.claim(request);
+        });
+    }
+
+    private int dispatch(Claimed claimed, Share share) {
+        noteHeldBack(claimed.heldBack());
         var clock = new DatabaseClock(claimed.now());
         for (var run : claimed.runs()) {
             slots.take(run.type());
@@ -131,6 +165,19 @@ final class ClaimLoop implements Runnable, Signals.Listener {
             executor.start(execution);
         }
         return claimed.runs().size();
+    }
+
+    /** The limit of a queue lets no more runs through: worth a look when one has left, or when its rate allows the next. */
+    private void noteHeldBack(Claimed.@Nullable HeldBack limit) {
+        if (limit == null) {
+            return;
+        }
+        heldBack = true;
+        var retryAfter = limit.retryAfter();
+        if (retryAfter != null && retryAfter.compareTo(pollInterval.multipliedBy(2)) < 0) {
+            long retry = System.nanoTime() + retryAfter.toNanos();
+            retryNanos = retry - retryNanos < 0 ? retry : retryNanos;
+        }
     }
 
     /** The safety net: looks at everything, in case a hint was lost. */
@@ -167,7 +214,8 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     }
 
     private void waitForWork() throws InterruptedException {
-        wakeup.await(timersDueNanos - System.nanoTime());
+        long now = System.nanoTime();
+        wakeup.await(Math.min(timersDueNanos - now, retryNanos - now));
     }
 
     /** A worker that claims by prefix reads the queues of the definitions that match now. */

@@ -33,6 +33,7 @@ final class LeaseKeeper implements Runnable, Signals.Listener {
     private final Duration registryInterval;
     private final Duration tick;
     private final Availability availability;
+    private final LimitedQueues limitedQueues;
     private final RunExecutor executor;
     private final Map<RunId, Held> held = new ConcurrentHashMap<>();
     private final AtomicLong completed = new AtomicLong();
@@ -51,12 +52,14 @@ final class LeaseKeeper implements Runnable, Signals.Listener {
             Workflow.Lease defaultLease,
             Collection<Share> shares,
             RunExecutor executor,
-            Availability availability) {
+            Availability availability,
+            LimitedQueues limitedQueues) {
         this.store = store;
         this.namespace = namespace;
         this.worker = worker;
         this.executor = executor;
         this.availability = availability;
+        this.limitedQueues = limitedQueues;
         this.registryInterval = defaultLease.heartbeat();
         var shortest = shares.stream()
                 .map(share -> share.lease().heartbeat())
@@ -122,6 +125,7 @@ final class LeaseKeeper implements Runnable, Signals.Listener {
                 }
                 stopOverdue();
                 beatIfDue();
+                limitedQueues.lookIfDue();
             } catch (InterruptedException stopped) {
                 return;
             } catch (SteadworkException unavailable) {

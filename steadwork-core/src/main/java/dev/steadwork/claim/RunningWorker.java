@@ -82,8 +82,17 @@ public final class RunningWorker implements Worker {
                 engine.crashBudget(),
                 this::settled,
                 engine.waitingFor());
+        var limitedQueues =
+                new LimitedQueues(store, engine.namespace(), engine.lease().heartbeat());
         this.keeper = new LeaseKeeper(
-                store, engine.namespace(), registration.id(), engine.lease(), shares, executor, availability);
+                store,
+                engine.namespace(),
+                registration.id(),
+                engine.lease(),
+                shares,
+                executor,
+                availability,
+                limitedQueues);
         this.loop = new ClaimLoop(
                 store,
                 engine.namespace(),
@@ -91,6 +100,7 @@ public final class RunningWorker implements Worker {
                 spec,
                 shares,
                 slots,
+                limitedQueues,
                 keeper,
                 executor,
                 (execution, share) -> keeper.hold(execution, share.lease()),

@@ -81,6 +81,7 @@ final class Children {
                 executor.namespace(),
                 workflow.name(),
                 options.queue() == null ? defaults.queue() : options.queue(),
+                options.concurrencyKey(),
                 executor.payloads().encode(what, input),
                 options.priority(),
                 new NewRun.Moment(null, delay),

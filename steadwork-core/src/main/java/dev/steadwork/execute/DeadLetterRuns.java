@@ -22,6 +22,7 @@ public record DeadLetterRuns(String namespace, Payloads payloads) implements Dea
                 namespace,
                 deadLetterType,
                 null,
+                null,
                 payloads.codec().encode(letter), // not limited: it holds an input that was accepted
                 0,
                 NewRun.Moment.NONE,

@@ -2,6 +2,7 @@ package dev.steadwork.store;
 
 import dev.steadwork.InvalidState;
 import dev.steadwork.Payload;
+import dev.steadwork.QueueLimit;
 import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
 import dev.steadwork.RunQuery;
@@ -9,6 +10,8 @@ import dev.steadwork.StepInfo;
 import java.sql.Connection;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +57,26 @@ public interface Store extends AutoCloseable {
 
     /** Takes up to {@code limit} PENDING runs, best first, with their recorded steps: one round trip. */
     Claimed claim(ClaimRequest request);
+
+    /**
+     * Takes runs of a queue that has a limit, at most as many as the limit leaves, whoever else claims at the same time.
+     *
+     * @param request has exactly one queue
+     * @return empty if the queue has no limit; nothing was claimed then
+     */
+    Optional<Claimed> claimLimited(ClaimRequest request);
+
+    /** Lets runs of a limited queue count that a worker claimed before it knew of the limit. */
+    void countRunning(String namespace, String queue, Collection<RunId> executing);
+
+    /** Sets the limit of a queue; runs of it that execute already count from now on. */
+    void limit(String namespace, String queue, QueueLimit limit);
+
+    /** Takes the limit of a queue away, if it has one. */
+    void unlimit(String namespace, String queue);
+
+    /** The limits of the namespace, by queue. */
+    Map<String, QueueLimit> limits(String namespace);
 
     /** Makes due SLEEPING runs and RUNNING runs with an expired lease PENDING, and tells when the next one is due. */
     Promotion promote(PromoteRequest request);

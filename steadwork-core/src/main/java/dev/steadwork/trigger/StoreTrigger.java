@@ -136,6 +136,7 @@ public final class StoreTrigger<I, O> extends WorkflowTrigger<I, O> {
                 engine.namespace(),
                 type,
                 queue(options),
+                options.concurrencyKey(),
                 input,
                 options.priority(),
                 startAt == null ? new NewRun.Moment(null, options.delay()) : new NewRun.Moment(startAt, null),

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 import dev.steadwork.Payload;
+import dev.steadwork.QueueLimit;
 import dev.steadwork.RetryAfter;
 import dev.steadwork.RetryPolicy;
 import dev.steadwork.RunId;
@@ -34,6 +35,7 @@ class BadValueTest {
             Map.entry("queue", name -> workflow().onQueue(name)),
             Map.entry("queue ", name -> Trigger.of("x").queue(name)),
             Map.entry("idempotencyKey", name -> Trigger.of("x").idempotencyKey(name)),
+            Map.entry("concurrencyKey", name -> Trigger.of("x").concurrencyKey(name)),
             Map.entry("externalId", name -> Trigger.of("x").externalId(name)),
             Map.entry("version", name -> Trigger.of("x").version(name)),
             Map.entry("tag key", name -> Trigger.of("x").tag(name, "value")),
@@ -174,6 +176,26 @@ class BadValueTest {
                 () -> policy.withNonRetryable((Class<? extends Throwable>) null),
                 "non-retryable type");
         assertRefused(INVALID_ARGUMENT, () -> new RetryAfter(NEGATIVE, "busy"), "RetryAfter delay", "negative");
+    }
+
+    @Test
+    void a_limit_is_refused_for_what_makes_no_sense() {
+        var minute = Duration.ofMinutes(1);
+        var some = QueueLimit.concurrency(1);
+
+        assertRefused(INVALID_ARGUMENT, () -> QueueLimit.concurrency(0), "concurrency is 0", "at least 1");
+        assertRefused(INVALID_ARGUMENT, () -> some.perKey(-1), "perKey is -1", "at least 1");
+        assertRefused(INVALID_ARGUMENT, () -> some.rate(0, minute), "rate starts is 0", "at least 1");
+        assertRefused(INVALID_ARGUMENT, () -> some.rate(1, Duration.ZERO), "rate period is PT0S", "more than zero");
+        assertRefused(INVALID_ARGUMENT, () -> some.rate(1, Duration.ofNanos(1)), "rate period", "at least 1 ms");
+        assertRefused(INVALID_ARGUMENT, () -> some.rate(1, Duration.ofDays(40_000)), "rate period", "36500 days");
+        try (var steadwork = Steadwork.open("jdbc:sqlite::memory:")) {
+            var queues = steadwork.queues();
+            assertRefused(INVALID_ARGUMENT, () -> queues.limit("q", QueueLimit.none()), "queue q", "unlimited(...)");
+            assertRefused(INVALID_ARGUMENT, () -> queues.limit("q", null), "limit", "null");
+            assertRefused(INVALID_ARGUMENT, () -> queues.limit(" ", some), "queue", "blank");
+            assertRefused(INVALID_ARGUMENT, () -> queues.unlimited(null), "queue", "null");
+        }
     }
 
     @Test

@@ -165,7 +165,8 @@ class ConcurrencyTest extends EngineTest {
         assertThat(runs).allMatch(run -> run.info().lease().epoch() == 2);
     }
 
-    private static String alone(WorkflowContext ctx, Set<RunId> executing, Set<RunId> overlapping, Gauge.Work work)
+    private static String alone(
+            WorkflowContext ctx, Set<RunId> executing, Set<RunId> overlapping, Gauge.Work<String> work)
             throws Exception {
         if (!executing.add(ctx.runId())) {
             overlapping.add(ctx.runId());
@@ -185,29 +186,5 @@ class ConcurrencyTest extends EngineTest {
     private List<RunHandle<String>> triggerMany(Workflow<String, String> workflow, int count) {
         steadwork.register(workflow);
         return steadwork.workflow(workflow).triggerAll(Collections.nCopies(count, "x"));
-    }
-
-    /** How many are inside at once, at most. */
-    private static final class Gauge {
-        private final AtomicInteger inside = new AtomicInteger();
-        private final AtomicInteger highest = new AtomicInteger();
-
-        @FunctionalInterface
-        interface Work {
-            String run() throws Exception;
-        }
-
-        String around(Work work) throws Exception {
-            highest.accumulateAndGet(inside.incrementAndGet(), Math::max);
-            try {
-                return work.run();
-            } finally {
-                inside.decrementAndGet();
-            }
-        }
-
-        int highest() {
-            return highest.get();
-        }
     }
 }

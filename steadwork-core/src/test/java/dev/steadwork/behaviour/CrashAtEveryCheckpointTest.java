@@ -301,6 +301,7 @@ class CrashAtEveryCheckpointTest {
                 own.namespace,
                 PARENT.name(),
                 null,
+                null,
                 payloads().encode("input", own.number),
                 0,
                 NewRun.Moment.NONE,

@@ -34,6 +34,7 @@ interface ForkRules extends StoreRules {
         var hints = new Hints();
         var parent = create(aRun());
         var origin = running(aRun().queue("shared")
+                .concurrencyKey("customer-42")
                 .input(json("7"))
                 .priority(3)
                 .retry(RetryPolicy.none())
@@ -54,7 +55,8 @@ interface ForkRules extends StoreRules {
         var info = info(fork);
         assertThat(info)
                 .usingRecursiveComparison()
-                .comparingOnlyFields("namespace", "type", "queue", "priority", "retry", "version", "externalId")
+                .comparingOnlyFields(
+                        "namespace", "type", "queue", "concurrencyKey", "priority", "retry", "version", "externalId")
                 .isEqualTo(info(origin.id()));
         assertThat(info.status()).isEqualTo(RunStatus.PENDING);
         assertThat(info.tags())

@@ -58,6 +58,7 @@ interface MessageRules extends StoreRules {
                 namespace(),
                 type,
                 null,
+                null,
                 Payload.NONE,
                 0,
                 NewRun.Moment.NONE,

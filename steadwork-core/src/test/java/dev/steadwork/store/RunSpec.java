@@ -16,6 +16,7 @@ final class RunSpec {
     private final String namespace;
     private final String type;
     private String queue;
+    private String concurrencyKey;
     private Payload input = Payload.NONE;
     private int priority;
     private Moment start = Moment.NONE;
@@ -36,6 +37,11 @@ final class RunSpec {
 
     RunSpec queue(String name) {
         queue = name;
+        return this;
+    }
+
+    RunSpec concurrencyKey(String key) {
+        concurrencyKey = key;
         return this;
     }
 
@@ -115,6 +121,7 @@ final class RunSpec {
                 namespace,
                 type,
                 queue,
+                concurrencyKey,
                 input,
                 priority,
                 start,

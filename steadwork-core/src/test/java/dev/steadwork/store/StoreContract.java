@@ -19,6 +19,7 @@ abstract class StoreContract
                 ClaimRules,
                 FenceRules,
                 TimerRules,
+                LimitRules,
                 MessageRules,
                 OperatorRules,
                 ForkRules,

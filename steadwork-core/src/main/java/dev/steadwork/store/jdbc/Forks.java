@@ -107,12 +107,13 @@ final class Forks {
         var sql = """
                 INSERT INTO steadwork.run
                     (shard, run_id, namespace, type, queue, status, priority, due_at, lease_epoch, created_at, updated_at,
-                     deadline, version, external_id, retry, tags, input_type, input)
+                     deadline, version, external_id, retry, tags, input_type, input, concurrency_key)
                 SELECT shard, :fork, namespace, type, queue, 'PENDING', priority, :now, 1, :now, :now,
                        CASE WHEN deadline > :now THEN deadline END,
                        version, external_id, retry, :tags,
                        CASE WHEN :sameInput THEN input_type ELSE :inputType END,
-                       CASE WHEN :sameInput THEN input ELSE :input END
+                       CASE WHEN :sameInput THEN input ELSE :input END,
+                       concurrency_key
                   FROM steadwork.run
                  WHERE shard = :shard
                    AND run_id = :run

@@ -2,6 +2,7 @@ package dev.steadwork.store.jdbc;
 
 import dev.steadwork.InvalidArgument;
 import dev.steadwork.Payload;
+import dev.steadwork.QueueLimit;
 import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
 import dev.steadwork.RunQuery;
@@ -21,6 +22,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +41,7 @@ abstract class JdbcStore implements Store {
     private final Registry registry;
     private final Messages messages;
     private final Transactions transactions;
+    private final Limits limits;
     protected final Families families;
 
     protected JdbcStore(Database database, StoreConfig config, Migrations migrations) {
@@ -54,6 +57,7 @@ abstract class JdbcStore implements Store {
         this.forks = new Forks(database, this);
         this.reads = new Reads(database);
         this.registry = new Registry(database);
+        this.limits = new Limits(database);
     }
 
     @Override
@@ -211,6 +215,28 @@ abstract class JdbcStore implements Store {
     @Override
     public long count(String namespace, RunQuery.Filter filter) {
         return reads.count(namespace, filter);
+    }
+
+    @Override
+    public void countRunning(String namespace, String queue, Collection<RunId> executing) {
+        limits.countRunning(namespace, queue, executing);
+    }
+
+    @Override
+    public void limit(String namespace, String queue, QueueLimit limit) {
+        limits.limit(namespace, queue, limit);
+        tellReady(List.of(Signals.topic(namespace, queue)));
+    }
+
+    @Override
+    public void unlimit(String namespace, String queue) {
+        limits.unlimit(namespace, queue);
+        tellReady(List.of(Signals.topic(namespace, queue)));
+    }
+
+    @Override
+    public Map<String, QueueLimit> limits(String namespace) {
+        return limits.all(namespace);
     }
 
     @Override

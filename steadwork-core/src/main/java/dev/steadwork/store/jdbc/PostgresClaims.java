@@ -206,7 +206,7 @@ final class PostgresClaims {
     }
 
     /** What one statement handed out. */
-    private static final class Claim {
+    static final class Claim {
         private final List<ClaimedRun> runs = new ArrayList<>();
         private List<StepRecord> steps = List.of();
         private Instant now = Instant.EPOCH;
@@ -214,6 +214,10 @@ final class PostgresClaims {
 
         boolean missedAll() {
             return wanted && runs.isEmpty();
+        }
+
+        List<ClaimedRun> runs() {
+            return runs;
         }
 
         void read(ResultSet row) throws SQLException {

@@ -121,7 +121,7 @@ final class PostgresDialect implements Dialect {
                 SELECT run_id, namespace, type, queue, status, priority, due_at, lease_epoch, attempt, lost_leases, worker,
                        created_at, started_at, finished_at, paused_at, updated_at, deadline, cancel_requested_at,
                        pause_requested_at, idempotency_key, key_policy, version, external_id, parent_run_id, parent_step,
-                       retry, tags, step_name, step_since, error, deleted_at, deleted_reason,
+                       retry, tags, step_name, step_since, error, deleted_at, deleted_reason, concurrency_key,
                        compensates IS NOT NULL AS compensates
                   FROM steadwork.run
                  WHERE shard = :shard

@@ -13,6 +13,7 @@ import dev.steadwork.store.WriteResult;
 import java.sql.Connection;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Keeps runs in Postgres. Every call of the hot path is one round trip and one transaction, unless something is rare. */
@@ -21,6 +22,7 @@ final class PostgresStore extends JdbcStore {
     private final PostgresTriggers triggers;
     private final PostgresWrites writes;
     private final PostgresClaims claims;
+    private final PostgresLimits limits;
     private final PostgresTimers timers;
     private final Notifier notifier;
     private final @Nullable NotificationListener listener;
@@ -31,6 +33,7 @@ final class PostgresStore extends JdbcStore {
         this.triggers = new PostgresTriggers(database, config);
         this.writes = new PostgresWrites(database, triggers, families);
         this.claims = new PostgresClaims(database);
+        this.limits = new PostgresLimits(database);
         this.timers = new PostgresTimers(database);
         var notifications = new Notifications(database.schema());
         this.notifier = new Notifier(database, trips, notifications);
@@ -76,6 +79,11 @@ final class PostgresStore extends JdbcStore {
     @Override
     public Claimed claim(ClaimRequest request) {
         return trips.autocommit(connection -> claims.claim(connection, request));
+    }
+
+    @Override
+    public Optional<Claimed> claimLimited(ClaimRequest request) {
+        return trips.autocommit(connection -> limits.claim(connection, request));
     }
 
     @Override

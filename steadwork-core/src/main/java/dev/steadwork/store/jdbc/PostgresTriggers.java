@@ -159,6 +159,7 @@ final class PostgresTriggers {
                                     (SELECT CAST(:runs AS uuid[])),
                                     (SELECT CAST(:types AS text[])),
                                     (SELECT CAST(:queues AS text[])),
+                                    (SELECT CAST(:concurrencyKeys AS text[])),
                                     (SELECT CAST(:priorities AS integer[])),
                                     (SELECT CAST(:startAts AS bigint[])),
                                     (SELECT CAST(:startAfters AS bigint[])),
@@ -177,14 +178,14 @@ final class PostgresTriggers {
                                     (SELECT CAST(:endsWithParents AS boolean[])),
                                     (SELECT CAST(:inputTypes AS text[])),
                                     (SELECT CAST(:inputs AS bytea[]))) WITH ORDINALITY
-                             AS u (run_id, type, queue, priority, start_at, start_after, deadline_at, deadline_after, retry,
-                                   version, external_id, idempotency_key, key_policy, demand, tags, parent_run_id,
-                                   parent_step, depth, ends_with_parent, input_type, input, n)),
+                             AS u (run_id, type, queue, concurrency_key, priority, start_at, start_after, deadline_at,
+                                   deadline_after, retry, version, external_id, idempotency_key, key_policy, demand, tags,
+                                   parent_run_id, parent_step, depth, ends_with_parent, input_type, input, n)),
                      created AS (
                          INSERT INTO steadwork.run
                              (shard, run_id, namespace, type, queue, status, priority, due_at, created_at, updated_at, deadline,
                               idempotency_key, key_policy, version, external_id, parent_run_id, parent_step, depth,
-                              ends_with_parent, retry, tags, input_type, input)
+                              ends_with_parent, retry, tags, input_type, input, concurrency_key)
                          SELECT CAST(:shard AS smallint),
                                 a.run_id,
                                 :namespace,
@@ -212,7 +213,8 @@ final class PostgresTriggers {
                                 coalesce(a.retry, d.retry),
                                 a.tags,
                                 a.input_type,
-                                a.input
+                                a.input,
+                                a.concurrency_key
                            FROM asked AS a
                            LEFT JOIN steadwork.definition AS d
                              ON d.namespace = :namespace
@@ -250,6 +252,7 @@ final class PostgresTriggers {
                 .uuids("runs", run -> run.id().uuid())
                 .texts("types", NewRun::type)
                 .texts("queues", NewRun::queue)
+                .texts("concurrencyKeys", NewRun::concurrencyKey)
                 .ints("priorities", run -> run.priority() == 0 ? null : (Integer) run.priority())
                 .times("startAts", run -> run.start().at())
                 .durations("startAfters", run -> run.start().after())

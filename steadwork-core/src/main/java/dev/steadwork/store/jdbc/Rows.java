@@ -156,6 +156,7 @@ final class Rows {
                 row.getColumn("namespace", String.class),
                 row.getColumn("type", String.class),
                 row.getColumn("queue", String.class),
+                text(row, "concurrency_key"),
                 RunStatus.valueOf(row.getColumn("status", String.class)),
                 row.getColumn("priority", Integer.class),
                 row.getColumn("attempt", Integer.class),

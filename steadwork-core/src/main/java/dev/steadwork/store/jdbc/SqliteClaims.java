@@ -24,7 +24,7 @@ final class SqliteClaims {
         this.database = database;
     }
 
-    private record Candidate(RunId run, int priority, Instant dueAt) {
+    record Candidate(RunId run, int priority, Instant dueAt) {
         static final Comparator<Candidate> BEST_FIRST = Comparator.comparingInt(Candidate::priority)
                 .reversed()
                 .thenComparing(Candidate::dueAt)
@@ -69,7 +69,7 @@ final class SqliteClaims {
         var now = database.now(handle);
         var best = request.queues().stream()
                 .distinct()
-                .flatMap(queue -> headOf(handle, queue, request).stream())
+                .flatMap(queue -> headOf(handle, queue, request, request.limit()).stream())
                 .sorted(Candidate.BEST_FIRST)
                 .limit(request.limit())
                 .map(Candidate::run)
@@ -80,7 +80,8 @@ final class SqliteClaims {
         return new Claimed(now, take(handle, request, best, now));
     }
 
-    private List<Candidate> headOf(Handle handle, String queue, ClaimRequest request) {
+    /** The best runs of a queue. */
+    List<Candidate> headOf(Handle handle, String queue, ClaimRequest request, int limit) {
         var sql = """
                 SELECT run_id, priority, due_at
                   FROM steadwork.run AS r
@@ -107,7 +108,7 @@ final class SqliteClaims {
                 .bind("types", Rows.listJson(request.types()))
                 .bind("prefixes", Rows.listJson(request.typePrefixes()))
                 .bind("versions", Rows.listJson(request.versions()))
-                .bind("limit", request.limit())
+                .bind("limit", limit)
                 .map(row -> new Candidate(
                         row.getColumn("run_id", RunId.class),
                         row.getColumn("priority", Integer.class),
@@ -115,7 +116,8 @@ final class SqliteClaims {
                 .list();
     }
 
-    private List<ClaimedRun> take(Handle handle, ClaimRequest request, List<RunId> best, Instant now) {
+    /** Makes the runs RUNNING and returns them in the same order, with their steps. */
+    List<ClaimedRun> take(Handle handle, ClaimRequest request, List<RunId> best, Instant now) {
         var sql = """
                 UPDATE steadwork.run
                    SET status = 'RUNNING',

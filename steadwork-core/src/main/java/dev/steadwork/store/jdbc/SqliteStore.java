@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class SqliteStore extends JdbcStore {
     private final SqliteTriggers triggers;
     private final SqliteClaims claims;
+    private final SqliteLimits limits;
     private final SqliteTimers timers;
     private final @Nullable SqliteWatch watch;
 
@@ -34,6 +36,7 @@ final class SqliteStore extends JdbcStore {
         super(database, config, migrations);
         this.triggers = new SqliteTriggers(database, config.staleAfter());
         this.claims = new SqliteClaims(database);
+        this.limits = new SqliteLimits(database, claims);
         this.timers = new SqliteTimers(database);
         this.watch = watch;
         if (watch != null) {
@@ -126,6 +129,11 @@ final class SqliteStore extends JdbcStore {
     }
 
     /** Looks before it writes, as a claim does. */
+    @Override
+    public Optional<Claimed> claimLimited(ClaimRequest request) {
+        return database.inTransaction(handle -> limits.claim(handle, request));
+    }
+
     @Override
     public Promotion promote(PromoteRequest request) {
         var untilNext = database.look(handle -> timers.untilNext(handle, request));

@@ -43,7 +43,7 @@ final class SqliteTriggers {
                 INSERT INTO steadwork.run
                     (shard, run_id, namespace, type, queue, status, priority, due_at, created_at, updated_at, deadline,
                      idempotency_key, key_policy, version, external_id, parent_run_id, parent_step, depth,
-                     ends_with_parent, retry, tags, input_type, input)
+                     ends_with_parent, retry, tags, input_type, input, concurrency_key)
                 SELECT :shard, :run, :namespace, :type, coalesce(:queue, d.queue, :type),
                        CASE WHEN :start > :now THEN 'SLEEPING' ELSE 'PENDING' END,
                        :priority, :start, :now, :now,
@@ -51,7 +51,7 @@ final class SqliteTriggers {
                        :key, CASE WHEN :key IS NOT NULL THEN coalesce(:keyPolicy, d.key_policy, 'FOREVER') END,
                        :version, :externalId, :parentRun, :parentStep, nullif(:depth, 0), nullif(:endsWithParent, false),
                        coalesce(:retry, d.retry), :tags,
-                       :inputType, :input
+                       :inputType, :input, :concurrencyKey
                   FROM (SELECT 1)
                   LEFT JOIN steadwork.definition d
                     ON d.namespace = :namespace
@@ -84,6 +84,7 @@ final class SqliteTriggers {
                 .bind("namespace", run.namespace())
                 .bind("type", run.type())
                 .bind("queue", run.queue())
+                .bind("concurrencyKey", run.concurrencyKey())
                 .bind("priority", run.priority())
                 .bind("start", startOf(run, now))
                 .bind("now", now)

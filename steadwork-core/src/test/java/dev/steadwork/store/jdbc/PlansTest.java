@@ -3,12 +3,15 @@ package dev.steadwork.store.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.steadwork.Payload;
+import dev.steadwork.QueueLimit;
 import dev.steadwork.RunError;
 import dev.steadwork.RunStatus;
 import dev.steadwork.StepKind;
 import dev.steadwork.store.AttemptRecord;
+import dev.steadwork.store.ClaimRequest;
 import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.Heartbeat;
+import dev.steadwork.store.NewRun;
 import dev.steadwork.store.PromoteRequest;
 import dev.steadwork.store.StepRecord;
 import dev.steadwork.store.Write;
@@ -40,6 +43,7 @@ class PlansTest extends PostgresFixture {
     /** One connection for everything, so that the statements it has prepared can be looked at. */
     @BeforeEach
     void keepOneConnection() throws SQLException {
+        limit(QueueLimit.concurrency(1000).perKey(2).rate(1000, Duration.ofMinutes(1)));
         store.close();
         connection = DriverManager.getConnection(url + "&prepareThreshold=1");
         store = openStore(keeping(connection));
@@ -87,7 +91,14 @@ class PlansTest extends PostgresFixture {
                     new Write.Pause(held.get(3).id(), held.get(3).epoch()),
                     new Write.Release(held.get(4).id(), held.get(4).epoch())));
             store.write(List.of(step(held.get(0), "too late", 2)));
+            claimUnderALimit();
         }
+    }
+
+    private void claimUnderALimit() {
+        store.triggerAll(List.of(keyed("a"), keyed("b"), keyed(null)));
+        var claimed = store.claimLimited(limitedClaim(10)).orElseThrow().runs();
+        assertThat(claimed).isNotEmpty();
     }
 
     private void assertRightIndexes(String when) throws SQLException {
@@ -108,6 +119,12 @@ class PlansTest extends PostgresFixture {
             }
             if (sql.contains("status IN ('SLEEPING', 'RUNNING')")) {
                 assertThat(plan).as("plan %s of %s", when, sql).contains("using run_timer on run");
+            }
+            if (sql.contains("AND limited")) {
+                assertThat(plan)
+                        .as("plan %s of %s", when, sql)
+                        .contains("using run_limited on run")
+                        .contains("using run_ready_key on run");
             }
         });
     }
@@ -173,6 +190,85 @@ class PlansTest extends PostgresFixture {
                  LIMIT 100000
                     ON CONFLICT DO NOTHING
                 """);
+    }
+
+    @Test
+    @Proves("WORKER-3")
+    void a_claim_under_a_limit_reads_no_backlog_of_a_key_that_is_full() throws SQLException {
+        limit(QueueLimit.concurrency(10).perKey(1));
+        for (int i = 0; i < 8; i++) {
+            store.triggerAll(List.of(keyed("full"), keyed("full")));
+            store.claimLimited(limitedClaim(10));
+        }
+        fillUpKey("full");
+        execute("ANALYZE steadwork.run");
+        store.claimLimited(limitedClaim(10));
+        long before = pagesRead();
+
+        store.triggerAll(List.of(keyed("other")));
+        var claimed = store.claimLimited(limitedClaim(10)).orElseThrow();
+
+        assertThat(claimed.runs()).hasSize(1);
+        assertThat(claimed.heldBack()).isNotNull();
+        assertThat(pagesRead() - before)
+                .as("pages of run and its indexes; the backlog has thousands")
+                .isLessThan(400);
+    }
+
+    private void fillUpKey(String key) throws SQLException {
+        execute("""
+                INSERT INTO steadwork.run
+                    (shard, run_id, namespace, type, queue, status, priority, due_at, created_at, updated_at, concurrency_key)
+                SELECT 0, gen_random_uuid(), 'default', 'checkout', 'limited', 'PENDING', 0, now(), now(), now(), '%s'
+                  FROM generate_series(1, 100000) AS n
+                """.formatted(key));
+    }
+
+    private long pagesRead() throws SQLException {
+        execute("SELECT pg_stat_force_next_flush()");
+        try (var statement = connection.createStatement();
+                var rows = statement.executeQuery("""
+                        SELECT heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit
+                          FROM pg_statio_user_tables
+                         WHERE relname = 'run'
+                        """)) {
+            rows.next();
+            return rows.getLong(1);
+        }
+    }
+
+    /** Over another connection: setting a limit is no part of the hot path. */
+    private void limit(QueueLimit limit) {
+        try (var operator = openStore()) {
+            operator.limit(NAMESPACE, "limited", limit);
+        }
+    }
+
+    private static NewRun keyed(String concurrencyKey) {
+        var run = newRun();
+        return new NewRun(
+                run.id(),
+                NAMESPACE,
+                TYPE,
+                "limited",
+                concurrencyKey,
+                run.input(),
+                0,
+                run.start(),
+                run.deadline(),
+                null,
+                null,
+                null,
+                null,
+                null,
+                run.check(),
+                Map.of(),
+                null);
+    }
+
+    private static ClaimRequest limitedClaim(int limit) {
+        return new ClaimRequest(
+                NAMESPACE, "worker", List.of("limited"), List.of(TYPE), List.of(), List.of(), limit, LEASE);
     }
 
     private void execute(String sql) throws SQLException {

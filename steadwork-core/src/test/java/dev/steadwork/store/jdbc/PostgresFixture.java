@@ -113,6 +113,7 @@ abstract class PostgresFixture {
                 NAMESPACE,
                 TYPE,
                 queue,
+                null,
                 input,
                 0,
                 NewRun.Moment.NONE,

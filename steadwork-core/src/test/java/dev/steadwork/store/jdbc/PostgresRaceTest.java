@@ -127,6 +127,7 @@ class PostgresRaceTest extends PostgresFixture {
                 NAMESPACE,
                 TYPE,
                 queue,
+                null,
                 run.input(),
                 10,
                 run.start(),

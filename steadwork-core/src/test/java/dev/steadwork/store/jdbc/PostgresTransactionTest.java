@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.steadwork.Payload;
+import dev.steadwork.QueueLimit;
 import dev.steadwork.RunError;
 import dev.steadwork.RunId;
 import dev.steadwork.RunStatus;
@@ -11,6 +12,7 @@ import dev.steadwork.StepKind;
 import dev.steadwork.TriggerCheck;
 import dev.steadwork.store.Ack;
 import dev.steadwork.store.AttemptRecord;
+import dev.steadwork.store.ClaimRequest;
 import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.Heartbeat;
 import dev.steadwork.store.NewRun;
@@ -20,6 +22,7 @@ import dev.steadwork.store.TriggerResult;
 import dev.steadwork.store.Write;
 import dev.steadwork.testing.CountingDataSource;
 import dev.steadwork.testing.Proves;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -154,6 +157,31 @@ class PostgresTransactionTest extends PostgresFixture {
     }
 
     @Test
+    @Proves("WORKER-3")
+    void a_limit_is_locked_by_the_transaction_that_claims_under_it() throws SQLException {
+        // The driver then asks for the types of parameters, learns the size of rows too, and sends big ones apart.
+        try (var connection = DriverManager.getConnection(url + "&stringtype=unspecified")) {
+            store.close();
+            store = openStore(keeping(connection));
+            store.limit(NAMESPACE, TYPE, QueueLimit.concurrency(1000));
+            for (int i = 0; i < OFTEN; i++) {
+                trigger(1);
+
+                var run =
+                        store.claimLimited(limitedClaim()).orElseThrow().runs().get(0);
+
+                assertThat(selectText("SELECT xmax FROM steadwork.queue_limit"))
+                        .isEqualTo(
+                                selectText("SELECT xmin FROM steadwork.run WHERE run_id = '%s'".formatted(run.id())));
+            }
+        }
+    }
+
+    private static ClaimRequest limitedClaim() {
+        return new ClaimRequest(NAMESPACE, "worker", List.of(TYPE), List.of(TYPE), List.of(), List.of(), 1, LEASE);
+    }
+
+    @Test
     void connections_of_a_pool_without_autocommit_are_given_back_as_they_were() throws SQLException {
         try (var connection = connect()) {
             connection.setAutoCommit(false);
@@ -194,6 +222,7 @@ class PostgresTransactionTest extends PostgresFixture {
                 run.id(),
                 run.namespace(),
                 run.type(),
+                null,
                 null,
                 run.input(),
                 0,

@@ -62,6 +62,7 @@ class SqliteFileTest {
                 "default",
                 "checkout",
                 null,
+                null,
                 Payload.NONE,
                 0,
                 NewRun.Moment.NONE,
