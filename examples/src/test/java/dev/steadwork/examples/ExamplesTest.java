@@ -120,6 +120,12 @@ class ExamplesTest {
                         "south: billing.invoice is PENDING");
     }
 
+    @Test
+    void fleet_limits_example_executes_one_export_per_customer_at_once() throws Exception {
+        assertThat(output(FleetLimitsExample::main))
+                .containsExactly("small customer served before the big one's backlog: true", "at once, at most: 2");
+    }
+
     private List<String> output(Main example) throws Exception {
         var printed = new ByteArrayOutputStream();
         var standard = System.out;
