@@ -126,6 +126,95 @@ class ExamplesTest {
                 .containsExactly("small customer served before the big one's backlog: true", "at once, at most: 2");
     }
 
+    @Test
+    void error_handling_example_takes_the_second_way_and_is_retried() throws Exception {
+        assertThat(output(ErrorHandlingExample::main))
+                .containsExactly(
+                        "mailing Ada",
+                        "step letter: dev.steadwork.PermanentFailure: the printer is off",
+                        "mailing Ada",
+                        "letter to Ada");
+    }
+
+    @Test
+    void fan_out_example_asks_all_shops_at_once() throws Exception {
+        assertThat(output(FanOutExample::main))
+                .containsExactly(
+                        "best: Offer[shop=south, cents=3900]",
+                        "step 1: ask north",
+                        "step 2: ask south",
+                        "step 3: ask east",
+                        "step 4: order");
+    }
+
+    @Test
+    void map_reduce_example_counts_words() throws Exception {
+        assertThat(output(MapReduceExample::main))
+                .containsExactly("9 steps, 34 words", "it: 10", "of: 10", "the: 11", "was: 10");
+    }
+
+    @Test
+    void long_running_example_keeps_its_lease_and_is_cancelled_cleanly() throws Exception {
+        assertThat(output(LongRunningExample::main))
+                .containsExactly(
+                        "executing: write",
+                        "the file is complete",
+                        "took 2.5 leases, lost 0",
+                        "executing: write",
+                        "half a file is removed",
+                        "now CANCELLED");
+    }
+
+    @Test
+    void saga_example_undoes_in_reverse() throws Exception {
+        assertThat(output(SagaExample::main))
+                .containsExactly(
+                        "flight booked to Venice",
+                        "hotel booked in Venice",
+                        "hotel cancelled",
+                        "flight cancelled",
+                        "failed: no cars in Venice");
+    }
+
+    @Test
+    void approval_example_hears_decisions_and_gives_up_waiting() throws Exception {
+        assertThat(output(ApprovalExample::main))
+                .containsExactly("tickets: paid, says Ada", "yacht: refused by Ada", "coffee: paid: nobody objected");
+    }
+
+    @Test
+    void children_example_waits_for_parcels_and_not_for_the_survey() throws Exception {
+        assertThat(output(ChildrenExample::main))
+                .containsExactly(
+                        "order-1: books packed, records packed, lamp packed",
+                        "step survey is COMPLETED",
+                        "asked how they liked order-1");
+    }
+
+    @Test
+    void multi_queue_example_keeps_queues_apart_and_heeds_priorities() throws Exception {
+        assertThat(output(MultiQueueExample::main))
+                .containsExactly(
+                        "rendered: preview",
+                        "waiting in nightly: 3",
+                        "rendered: front page",
+                        "rendered: catalogue",
+                        "rendered: archive");
+    }
+
+    @Test
+    void transaction_example_moves_money_once_or_not_at_all() throws Exception {
+        assertThat(output(TransactionExample::main))
+                .containsExactly("Ada has 7000 left", "failed: Ada has not enough", "Ada: 7000", "Grace: 3000");
+    }
+
+    @Test
+    void changed_code_example_keeps_the_old_path_for_the_old_run() throws Exception {
+        assertThat(output(ChangedCodeExample::main))
+                .containsExactly(
+                        "order-1 charged", "order-2 checked", "order-2 charged", "order-1 shipped", "order-2 shipped");
+    }
+
     private List<String> output(Main example) throws Exception {
         var printed = new ByteArrayOutputStream();
         var standard = System.out;
