@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 
 /** What workers with default settings do while nothing happens, seen over a while. */
 class QuietTest {
-    private static final Duration WHILE = Duration.ofSeconds(12);
+    private static final Duration WHILE = Duration.ofSeconds(30);
     private static final Workflow<String, String> GREET = Workflow.define("greet", String.class, String.class);
     private static final Workflow<String, String> PART = Workflow.define("part", String.class, String.class);
     private static Statements statements;

@@ -175,12 +175,14 @@ class TransactionTest extends EngineTest {
     void a_trigger_that_would_wait_for_its_own_transaction_is_refused() {
         assumeThat(database).isEqualTo(TestDatabase.SQLITE);
         steadwork.register(LETTER);
-        work(DEBIT, (ctx, amount) -> ctx.transaction("debit", Integer.class, sql -> {
-            assertThatThrownBy(() -> steadwork.workflow(LETTER).trigger("letter"))
-                    .isInstanceOf(InvalidState.class)
-                    .hasMessageContaining(".in(connection)");
-            return debit(sql, amount);
-        }));
+        work(
+                DEBIT,
+                (ctx, amount) -> ctx.transaction("debit", Integer.class, sql -> {
+                    assertThatThrownBy(() -> steadwork.workflow(LETTER).trigger("letter"))
+                            .isInstanceOf(InvalidState.class)
+                            .hasMessageContaining(".in(connection)");
+                    return debit(sql, amount);
+                }));
 
         assertThat(steadwork.workflow(DEBIT).trigger(30).await(PATIENCE)).isEqualTo(70);
     }
