@@ -12,7 +12,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +22,6 @@ final class Branches {
 
     private final ExecutorService threads;
     private final Set<Branch<?>> all = new LinkedHashSet<>();
-    private final List<Future<?>> tasks = new ArrayList<>();
 
     Branches(ExecutorService threads) {
         this.threads = threads;
@@ -42,27 +40,23 @@ final class Branches {
     }
 
     <T> void start(Branch<T> branch, Supplier<Kept<T>> step) {
-        tasks.add(threads.submit(() -> complete(branch, step)));
+        startBounded(List.of(branch), List.of(() -> branch.complete(step)));
     }
 
     /** Works on many branches, a few at a time, in their order. */
-    void startBounded(List<Runnable> work) {
+    void startBounded(List<? extends Branch<?>> branches, List<Runnable> work) {
         Queue<Runnable> open = new ConcurrentLinkedQueue<>(work);
-        for (int i = 0; i < Math.min(MAX_PARALLEL, work.size()); i++) {
-            tasks.add(threads.submit(() -> {
-                for (var next = open.poll(); next != null; next = open.poll()) {
-                    next.run();
-                }
-            }));
-        }
-    }
-
-    /** Executes a branch's step and completes it with the outcome, whatever that is. */
-    static <T> void complete(Branch<T> branch, Supplier<Kept<T>> step) {
         try {
-            branch.outcome().complete(step.get());
-        } catch (Throwable ended) {
-            branch.outcome().completeExceptionally(ended);
+            for (int i = 0; i < Math.min(MAX_PARALLEL, work.size()); i++) {
+                threads.execute(() -> {
+                    for (var next = open.poll(); next != null; next = open.poll()) {
+                        next.run();
+                    }
+                });
+            }
+        } catch (RuntimeException | Error noThread) {
+            branches.forEach(Branch::cancel);
+            throw noThread;
         }
     }
 
@@ -116,30 +110,35 @@ final class Branches {
                 && outcome.join().step().status() == StepStatus.COMPLETED;
     }
 
-    /** Waits for the steps that go on; a parked run then wakes at the earliest time that it or one of them asks for. */
+    /**
+     * Waits for the steps that go on. If one of them leaves because the run is to be paused or handed back, that is what
+     * happens; otherwise a parked run wakes at the earliest time that it or one of them asks for.
+     */
     Suspension settle(Suspension leave, DatabaseClock clock) throws InterruptedException {
         var steps = steps();
         await(steps);
         var merged = leave;
         for (var step : steps) {
             var asked = step.suspension();
-            if (asked != null
-                    && asked.write() instanceof Write.Park retry
-                    && merged.write() instanceof Write.Park park
-                    && clock.at(retry.wake()).isBefore(clock.at(park.wake()))) {
+            if (asked == null || !(merged.write() instanceof Write.Park park)) {
+                continue;
+            }
+            if (!(asked.write() instanceof Write.Park retry)) {
+                return asked;
+            }
+            if (clock.at(retry.wake()).isBefore(clock.at(park.wake()))) {
                 merged = new Suspension(park.wakingAt(retry.wake()));
             }
         }
         return merged;
     }
 
-    /** Ends what goes on, and waits for it. */
-    void end() throws InterruptedException {
-        interrupt();
-        await(steps());
+    void interrupt() {
+        steps().stream().filter(branch -> !branch.outcome().isDone()).forEach(Branch::cancel);
     }
 
-    void interrupt() {
-        tasks.forEach(task -> task.cancel(true));
+    /** Waits until all steps have ended, in whatever way. */
+    void awaitEnd() throws InterruptedException {
+        await(steps());
     }
 }

@@ -16,9 +16,10 @@ import dev.steadwork.store.RunIds;
 import dev.steadwork.store.StepRecord;
 import dev.steadwork.store.Write;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Starts the children of a run. A child and the step that started it are one write, so it is started once. Many that are
@@ -32,7 +33,7 @@ final class Children {
     private final ClaimedRun run;
     private final RunExecutor executor;
     private final StepRunner steps;
-    private final List<Starting> starting = new ArrayList<>();
+    private final Deque<Starting> starting = new ArrayDeque<>();
 
     Children(Execution execution, ClaimedRun run, RunExecutor executor, StepRunner steps) {
         this.execution = execution;
@@ -41,10 +42,11 @@ final class Children {
         this.steps = steps;
     }
 
-    private record Starting(Write.SaveStep write, CompletableFuture<Ack> ack) {}
+    private record Starting(Branch<?> branch, Write.SaveStep write, CompletableFuture<Ack> ack) {}
 
-    <I, O> void start(StepRecord.Key key, Workflow<I, O> workflow, I input, ChildOptions options, Instant now) {
+    <I, O> void start(Branch<O> branch, Workflow<I, O> workflow, I input, ChildOptions options, Instant now) {
         checkDepth(workflow);
+        var key = branch.key();
         var child = newRun(key, workflow, input, options);
         var step = new StepRecord(
                 key,
@@ -60,7 +62,7 @@ final class Children {
                 child.id());
         var write = new Write.SaveStep(run.id(), run.epoch(), step, child, null);
         execution.hasChildren();
-        starting.add(new Starting(write, executor.recorder().submit(write)));
+        starting.add(new Starting(branch, write, executor.recorder().submit(write)));
     }
 
     private void checkDepth(Workflow<?, ?> workflow) {
@@ -98,16 +100,20 @@ final class Children {
                 options.policy() == ChildPolicy.CANCEL);
     }
 
-    /** Waits until all that were started are durable. */
+    /** Waits until all that were started are durable; throws the first refusal if some were refused. */
     void confirm() {
-        while (!starting.isEmpty()) {
-            var next = starting.remove(0);
-            steps.heed(executor.recorder().confirm(next.write, next.ack, execution::isLost));
+        @Nullable RuntimeException refusal = null;
+        for (var next = starting.poll(); next != null; next = starting.poll()) {
+            try {
+                steps.heed(executor.recorder().confirm(next.write, next.ack, execution::isLost));
+            } catch (RuntimeException refused) {
+                next.branch.refuse(refused);
+                refusal = refusal == null ? refused : refusal;
+            }
         }
-    }
-
-    boolean areDurable() {
-        return starting.isEmpty();
+        if (refusal != null) {
+            throw refusal;
+        }
     }
 
     /** How the run leaves its handler to wait for this child. */

@@ -196,6 +196,8 @@ public final class Execution implements Runnable {
             context.settle();
         } catch (Suspension suspension) {
             return suspension.write();
+        } catch (RuntimeException another) {
+            log.debug("Run {}: a second failure after its first.", id(), another);
         }
         if (failure instanceof StepFailedException stepFailed) {
             return failed(errorOf(stepFailed));
@@ -304,6 +306,13 @@ public final class Execution implements Runnable {
         Thread.interrupted(); // was meant for the handler
     }
 
+    /** Leaves if the run goes to another worker, or has gone. */
+    void checkNotLeaving() {
+        if (stop == Stop.RELEASE || stop == Stop.LEASE_LOST) {
+            throw stopped();
+        }
+    }
+
     boolean isStopped() {
         return stop != null;
     }
@@ -407,12 +416,18 @@ public final class Execution implements Runnable {
                     waiting.accept(new RunEnd(id(), end.status(), end.output(), end.error()));
                 }
             }
-            // With undo steps it goes to whoever claims it next, who finds the request and executes them.
-            case CANCEL_REQUESTED ->
-                store(compensates && ending == null ? new Write.Release(id(), epoch()) : cancelled());
+            case CANCEL_REQUESTED -> store(cancelledInsteadOf(outcome));
             case LEASE_LOST -> log.info("Run {}: another worker has it now; nothing was recorded.", id());
             case NOT_FOUND -> log.warn("Run {} no longer exists; nothing was recorded.", id());
         }
+    }
+
+    /** With undo steps it goes to whoever claims it next, who finds the request and executes them. */
+    private Write.Fenced cancelledInsteadOf(Write.Fenced outcome) {
+        if (compensates && ending == null && run.lostLeases() <= executor.crashBudget()) {
+            return new Write.Release(id(), epoch());
+        }
+        return finish(RunStatus.CANCELLED, Payload.NONE, outcome instanceof Write.Finish end ? end.error() : null);
     }
 
     @Override

@@ -89,7 +89,8 @@ final class Gate {
 
     private Suspension settled(Suspension leave) {
         try {
-            return execution.isStopped() ? leave : branches.settle(leave, clock);
+            var settled = execution.isStopped() ? leave : branches.settle(leave, clock);
+            return execution.isStopped() && settled.write() instanceof Write.Park ? execution.stopped() : settled;
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
             return execution.isStopped() ? execution.stopped() : leave;

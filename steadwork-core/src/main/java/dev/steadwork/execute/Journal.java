@@ -94,8 +94,11 @@ final class Journal {
     /** Whether the run went on from here when the change did not exist yet: its next recorded call is another one. */
     boolean passedBefore(String changeId) {
         var next = byPosition.get(position + 1);
-        return next != null
-                && !(next.kind() == StepKind.VERSION && next.key().name().equals(changeId));
+        if (next != null && next.kind() == StepKind.VERSION && next.key().name().equals(changeId)) {
+            return false;
+        }
+        // Not only the next one: a step beside the handler may be open while later ones are recorded.
+        return byPosition.keySet().stream().anyMatch(recorded -> recorded > position);
     }
 
     NonDeterministicWorkflow unsupportedVersion(String changeId, @Nullable Integer version, int min, int max) {

@@ -157,21 +157,24 @@ final class RunContext implements WorkflowContext {
             var branch = branch(name, StepKind.FUNCTION, type);
             if (!branch.outcome().isDone()) {
                 var task = task(branch.key(), StepKind.FUNCTION, options, true);
-                open.add(() -> Branches.complete(branch, () -> steps.run(task, step -> body.run(item))));
+                open.add(() -> branch.complete(() -> steps.run(task, step -> body.run(item))));
             }
             mapped.add(branch);
         }
-        branches.startBounded(open);
+        branches.startBounded(mapped, open);
         return all(mapped);
     }
 
     /** The branch of the next call; done already if its outcome is recorded. */
     private <T> Branch<T> branch(String name, StepKind kind, TypeRef<T> type) {
         var key = nextCall(name, kind);
-        var known = known(key, type);
+        var known = recorded(key, type);
         var branch = new Branch<T>(key, kind == StepKind.CHILD, asked -> valueOf(promises.await(asked)));
         if (known != null) {
             branch.outcome().complete(known);
+        } else if (execution.isEnding()) {
+            // Not started: the handler goes on to what it did beside it, and leaves where it would wait for it.
+            branch.outcome().completeExceptionally(new Suspension(execution.ending()));
         }
         branches.add(branch);
         return branch;
@@ -208,7 +211,7 @@ final class RunContext implements WorkflowContext {
         Check.notNull("options of the child", options);
         var name = options.name() == null ? workflow.name() : options.name();
         var branch = branch(name, StepKind.CHILD, workflow.outputType());
-        if (journal.recorded(branch.key()) == null) {
+        if (journal.recorded(branch.key()) == null && !branch.outcome().isDone()) {
             startChild(branch, workflow, input, options);
         }
         if (options.isDetached()) {
@@ -222,7 +225,7 @@ final class RunContext implements WorkflowContext {
 
     private <I, O> void startChild(Branch<O> branch, Workflow<I, O> workflow, I input, ChildOptions options) {
         try {
-            children.start(branch.key(), workflow, input, options, clock.now());
+            children.start(branch, workflow, input, options, clock.now());
         } catch (RuntimeException refused) {
             branch.markAwaited();
             branch.outcome().completeExceptionally(refused); // nobody may wait for a child that never was
@@ -374,13 +377,23 @@ final class RunContext implements WorkflowContext {
         if (!saga.isNeededFor(end)) {
             return end;
         }
+        endBranches();
         execution.beginEnding(end);
-        try {
-            branches.end();
-        } catch (InterruptedException stopped) {
-            throw execution.stopped();
-        }
         return saga.compensate(end);
+    }
+
+    /** What goes on beside the handler ends before it is undone, however long that takes: only its worker's end is faster. */
+    private void endBranches() {
+        branches.interrupt();
+        while (true) {
+            Thread.interrupted(); // was meant for the handler
+            try {
+                branches.awaitEnd();
+                return;
+            } catch (InterruptedException again) {
+                execution.checkNotLeaving();
+            }
+        }
     }
 
     @Override
@@ -449,9 +462,16 @@ final class RunContext implements WorkflowContext {
 
     /** The recorded outcome of a call. Without one the call is new, and a run that is ending leaves its handler here. */
     private <T> @Nullable Kept<T> known(StepRecord.Key key, TypeRef<T> type) {
+        var known = recorded(key, type);
+        if (known == null) {
+            gate.passNew();
+        }
+        return known;
+    }
+
+    private <T> @Nullable Kept<T> recorded(StepRecord.Key key, TypeRef<T> type) {
         var outcome = journal.outcome(key);
         if (outcome == null) {
-            gate.passNew();
             return null;
         }
         return new Kept<>(

@@ -2,6 +2,7 @@ package dev.steadwork.behaviour;
 
 import static dev.steadwork.behaviour.Runs.failureOf;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.steadwork.NonDeterministicWorkflow;
 import dev.steadwork.RunStatus;
@@ -84,5 +85,37 @@ class ChangedCodeTest extends EngineTest {
         run.retry();
 
         assertThat(run.await(PATIENCE)).isEqualTo("version 11");
+    }
+
+    @Test
+    @Proves("STEP-10")
+    void a_run_with_an_open_step_beside_its_handler_passed_before_the_change_too() throws InterruptedException {
+        var open = new Gate();
+        var before = steadwork
+                .worker()
+                .handle(ORDER, (ctx, order) -> {
+                    var first = ctx.async("first", String.class, step -> {
+                        open.pass();
+                        return "first";
+                    });
+                    var second = ctx.async("second", String.class, step -> "second");
+                    executed.add(second.get());
+                    return first.get();
+                })
+                .drainTimeout(Duration.ofMillis(100))
+                .start();
+        var run = steadwork.workflow(ORDER).trigger("o-1");
+        open.awaitReached();
+        await().atMost(PATIENCE).until(() -> executed.contains("second"));
+        before.close();
+
+        work(ORDER, (ctx, order) -> {
+            int version = ctx.version("change", 0, 1);
+            var first = ctx.async("first", String.class, step -> "first");
+            var second = ctx.async("second", String.class, step -> "second");
+            return first.get() + second.get() + version;
+        });
+
+        assertThat(run.await(PATIENCE)).isEqualTo("firstsecond0");
     }
 }

@@ -306,4 +306,91 @@ class ChildTest extends EngineTest {
         await().atMost(PATIENCE).until(() -> childrenOf(run).size() == 1);
         return steadwork.run(childrenOf(run).get(0).id());
     }
+
+    @Test
+    @Proves({"CHILD-1", "EVENT-2"})
+    void a_parent_that_was_paused_while_it_waited_is_resumed_beside_others() {
+        steadwork.register(CHILD);
+        var first = work(PARENT, (ctx, n) -> ctx.child(CHILD, n).get());
+        var run = steadwork.workflow(PARENT).trigger(1);
+        awaitStatus(run, RunStatus.SLEEPING);
+        run.pause();
+        first.close();
+        run.resume();
+        var others = steadwork.workflow(PARENT).triggerAll(List.of(2, 3));
+
+        work(PARENT, (ctx, n) -> n);
+
+        assertThat(others).extracting(other -> other.await(PATIENCE)).containsExactly(2, 3);
+    }
+
+    @Test
+    void several_children_of_an_unknown_workflow_fail_their_parent_once() {
+        var unknown = Workflow.define("unheard-of", Integer.class, Integer.class);
+        work(PARENT, (ctx, n) -> {
+            var one = ctx.child(unknown, 1);
+            var two = ctx.child(unknown, 2);
+            return one.get() + two.get();
+        });
+
+        var run = steadwork.workflow(PARENT).trigger(1);
+
+        assertThat(failureOf(run).message()).contains("unheard-of");
+        assertThat(run.info().lease().lost()).isZero();
+    }
+
+    @Test
+    @Proves({"CHILD-1", "DATA-4"})
+    void deleting_a_child_that_executes_is_a_failure_its_parent_sees() throws InterruptedException {
+        var executing = new Gate();
+        work(CHILD, (ctx, n) -> {
+            ctx.run("hold", executing::pass);
+            ctx.sleep("long", LONG);
+            return n;
+        });
+        work(PARENT, (ctx, n) -> ctx.child(CHILD, n).get());
+        var run = steadwork.workflow(PARENT).trigger(1);
+        executing.awaitReached();
+        awaitStatus(run, RunStatus.SLEEPING);
+
+        onlyChildOf(run).delete("wrong");
+
+        assertThat(failureOf(run).type()).isEqualTo(RunError.DELETED);
+        executing.open();
+    }
+
+    @Test
+    @Proves({"CHILD-1", "CANCEL-1"})
+    void no_child_escapes_that_is_claimed_while_its_parent_is_cancelled() {
+        steadwork.register(CHILD);
+        work(PARENT, (ctx, count) -> {
+            var children = new ArrayList<Promise<Integer>>();
+            for (int i = 0; i < count; i++) {
+                children.add(ctx.child(CHILD, i));
+            }
+            return ctx.all(children).size();
+        });
+        var run = steadwork.workflow(PARENT).trigger(300);
+        awaitStatus(run, RunStatus.SLEEPING);
+        var begun = new AtomicInteger();
+        steadwork
+                .worker()
+                .handle(CHILD, (ctx, n) -> {
+                    ctx.run("begin", () -> begun.incrementAndGet());
+                    return ctx.awaitEvent("never", Integer.class, LONG);
+                })
+                .concurrency(20)
+                .start();
+        await().atMost(PATIENCE).until(() -> begun.get() > 20);
+
+        run.cancel();
+
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(steadwork
+                                .runs()
+                                .parent(run.id())
+                                .status(RunStatus.CANCELLED)
+                                .count())
+                        .isEqualTo(300));
+    }
 }

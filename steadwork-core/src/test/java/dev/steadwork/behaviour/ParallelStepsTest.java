@@ -8,10 +8,13 @@ import dev.steadwork.InvalidState;
 import dev.steadwork.PermanentFailure;
 import dev.steadwork.Promise;
 import dev.steadwork.RetryAfter;
+import dev.steadwork.RetryPolicy;
 import dev.steadwork.RunFailedException;
 import dev.steadwork.StepFailedException;
 import dev.steadwork.StepInfo;
+import dev.steadwork.StepOptions;
 import dev.steadwork.Workflow;
+import dev.steadwork.WorkflowHandler;
 import dev.steadwork.testing.EngineTest;
 import dev.steadwork.testing.Proves;
 import java.time.Duration;
@@ -277,5 +280,38 @@ class ParallelStepsTest extends EngineTest {
         } catch (Exception e) {
             throw new AssertionError(e);
         }
+    }
+
+    @Test
+    @Proves({"STEP-8", "LEASE-7"})
+    void a_step_that_waits_for_its_next_attempt_when_its_worker_closes_goes_on_at_the_next()
+            throws InterruptedException {
+        var attempts = new AtomicInteger();
+        var failed = new Gate();
+        var quick = StepOptions.defaults()
+                .retry(RetryPolicy.defaults()
+                        .withInitialInterval(Duration.ofMillis(900))
+                        .withJitter(0));
+        WorkflowHandler<Integer, Integer> handler = (ctx, count) -> {
+            Promise<Integer> mail = ctx.async("mail", Integer.class, quick, step -> {
+                attempts.incrementAndGet();
+                failed.open();
+                if (step.attempt() == 1) {
+                    throw new IllegalStateException("first");
+                }
+                return 1;
+            });
+            ctx.awaitEvent("approved", String.class, Duration.ofMinutes(9));
+            return mail.get();
+        };
+        var first = work(SUM, handler);
+        var run = steadwork.workflow(SUM).trigger(0);
+        failed.pass();
+        await().atMost(PATIENCE).until(() -> !run.steps().isEmpty());
+
+        first.close();
+        work(SUM, handler);
+
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(attempts).hasValue(2));
     }
 }

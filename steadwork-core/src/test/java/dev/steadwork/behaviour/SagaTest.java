@@ -9,13 +9,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.steadwork.InvalidState;
 import dev.steadwork.PermanentFailure;
+import dev.steadwork.Promise;
+import dev.steadwork.RetryAfter;
 import dev.steadwork.RunError;
 import dev.steadwork.RunStatus;
+import dev.steadwork.StepFailedException;
 import dev.steadwork.StepKind;
 import dev.steadwork.StepStatus;
 import dev.steadwork.Workflow;
 import dev.steadwork.testing.EngineTest;
 import dev.steadwork.testing.Proves;
+import dev.steadwork.testing.TestDatabase;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -27,6 +33,7 @@ import org.junit.jupiter.api.Test;
 class SagaTest extends EngineTest {
     private static final Duration LONG = Duration.ofMinutes(5);
     private static final Workflow<String, String> TRIP = Workflow.define("trip", String.class, String.class);
+    private static final Workflow<String, String> CHILD = Workflow.define("child", String.class, String.class);
 
     private final List<String> done = new CopyOnWriteArrayList<>();
 
@@ -257,6 +264,123 @@ class SagaTest extends EngineTest {
         run.terminate("enough");
 
         assertThat(run.status()).isEqualTo(RunStatus.CANCELLED);
+        assertThat(done).isEmpty();
+    }
+
+    @Test
+    @Proves({"SAGA-1", "CANCEL-1"})
+    void what_was_done_beside_a_child_that_has_not_ended_is_undone_too() {
+        work(CHILD, (ctx, trip) -> ctx.awaitEvent("never", String.class, LONG));
+        work(TRIP, (ctx, trip) -> {
+            var child = ctx.child(CHILD, trip);
+            ctx.run("charge", () -> done.add("charge"));
+            ctx.compensateWith("refund", () -> done.add("refund"));
+            return child.get();
+        });
+        var run = steadwork.workflow(TRIP).trigger("t-1");
+        awaitStatus(run, RunStatus.SLEEPING);
+
+        run.cancel();
+
+        awaitCancelled(run);
+        assertThat(done).containsExactly("charge", "refund");
+    }
+
+    @Test
+    @Proves({"SAGA-1", "CANCEL-1"})
+    void what_was_done_beside_a_step_that_waits_for_its_next_attempt_is_undone_too() {
+        work(TRIP, (ctx, trip) -> {
+            Promise<String> slow = ctx.async("slow", String.class, step -> {
+                throw new RetryAfter(LONG, "later");
+            });
+            ctx.run("charge", () -> done.add("charge"));
+            ctx.compensateWith("refund", () -> done.add("refund"));
+            return slow.get();
+        });
+        var run = steadwork.workflow(TRIP).trigger("t-1");
+        awaitStatus(run, RunStatus.SLEEPING);
+
+        run.cancel();
+
+        awaitCancelled(run);
+        assertThat(done).containsExactly("charge", "refund");
+    }
+
+    @Test
+    @Proves({"SAGA-1", "CANCEL-1"})
+    void a_step_beside_the_handler_is_interrupted_and_not_tried_again_before_it_is_undone()
+            throws InterruptedException {
+        var executing = new Gate();
+        work(TRIP, (ctx, trip) -> {
+            ctx.compensateWith("refund", () -> done.add("refund"));
+            return ctx.async("slow", String.class, step -> {
+                        done.add("slow " + step.attempt());
+                        executing.pass();
+                        return trip;
+                    })
+                    .get();
+        });
+        var run = steadwork.workflow(TRIP).trigger("t-1");
+        executing.awaitReached();
+
+        run.cancel();
+
+        awaitCancelled(run);
+        assertThat(done).containsExactly("slow 1", "refund");
+    }
+
+    @Test
+    @Proves({"SAGA-1", "RETRY-1"})
+    void a_retry_finds_a_failed_undo_behind_a_failure_that_was_caught() {
+        var closed = new AtomicBoolean(true);
+        work(TRIP, (ctx, trip) -> {
+            try {
+                ctx.run("optional", attempts(1), step -> {
+                    throw new PermanentFailure("no");
+                });
+            } catch (StepFailedException goOn) {
+                done.add("caught");
+            }
+            ctx.compensateWith("refund", attempts(1), step -> {
+                done.add("refund");
+                if (closed.get()) {
+                    throw new PermanentFailure("bank is closed");
+                }
+            });
+            throw new PermanentFailure("the end");
+        });
+        var run = steadwork.workflow(TRIP).trigger("t-1");
+        assertThat(failureOf(run).message()).contains("bank is closed");
+        closed.set(false);
+
+        run.retry();
+
+        assertThat(failureOf(run).message()).isEqualTo("the end");
+        assertThat(done).containsExactly("caught", "refund", "caught", "refund");
+    }
+
+    @Test
+    @Proves({"SAGA-1", "LEASE-6"})
+    void a_cancelled_run_past_its_crash_budget_ends_without_undoing() throws SQLException {
+        var first = work(TRIP, (ctx, trip) -> {
+            ctx.compensateWith("refund", () -> done.add("refund"));
+            ctx.sleep("long", LONG);
+            return trip;
+        });
+        var run = steadwork.workflow(TRIP).trigger("t-1");
+        awaitStatus(run, RunStatus.SLEEPING);
+        first.close();
+        run.cancel();
+        var table = database == TestDatabase.POSTGRES ? "steadwork.run" : "steadwork_run";
+        try (var connection = DriverManager.getConnection(url);
+                var statement = connection.createStatement()) {
+            statement.execute("UPDATE " + table + " SET lost_leases = 99");
+        }
+
+        work(TRIP, (ctx, trip) -> trip);
+
+        awaitCancelled(run);
+        assertThat(run.info().lastError()).contains(RunError.WORKER_LOST);
         assertThat(done).isEmpty();
     }
 }

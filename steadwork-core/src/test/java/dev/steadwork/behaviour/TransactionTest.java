@@ -188,6 +188,23 @@ class TransactionTest extends EngineTest {
     }
 
     @Test
+    @Proves("STEP-11")
+    void what_would_end_the_transaction_by_a_side_door_is_refused() {
+        assumeThat(database).isEqualTo(TestDatabase.SQLITE);
+        work(
+                DEBIT,
+                (ctx, amount) -> ctx.transaction("debit", Integer.class, sql -> {
+                    assertThatThrownBy(sql::setSavepoint).isInstanceOf(InvalidState.class);
+                    assertThatThrownBy(() -> steadwork.run(ctx.runId()).signal("go", 1))
+                            .isInstanceOf(InvalidState.class);
+                    return debit(sql, amount);
+                }));
+
+        assertThat(steadwork.workflow(DEBIT).trigger(30).await(PATIENCE)).isEqualTo(70);
+        assertThat(balance()).isEqualTo(70);
+    }
+
+    @Test
     void a_timeout_is_refused() {
         work(
                 DEBIT,

@@ -20,6 +20,9 @@ interface Dialect {
     /** Teaches Jdbi how this database keeps times, run ids and lists. */
     void configure(Jdbi jdbi);
 
+    /** Whether a savepoint can be set by the driver in a transaction that was begun by a statement. */
+    boolean hasSavepoints();
+
     /** The database's clock. */
     Instant now(Handle handle);
 

@@ -155,8 +155,9 @@ final class Families {
         if (!hasChildren(handle, parent)) {
             return;
         }
-        wakeToCompensate(handle, parent, now, effects);
+        // First of all: it locks all children, so that none is claimed or parked between the other two.
         requestCancel(handle, parent, now, effects);
+        wakeToCompensate(handle, parent, now, effects);
         var cancelled = cancelWaiting(handle, parent, now);
         if (cancelled.isEmpty()) {
             return;
@@ -211,7 +212,7 @@ final class Families {
                  WHERE shard = :shard
                    AND parent_run_id = :run
                    AND ends_with_parent IS NOT NULL
-                   AND status = 'RUNNING'
+                   AND status IN ('PENDING', 'RUNNING', 'SLEEPING', 'PAUSED')
                 RETURNING run_id
                 """;
         bind(handle.createQuery(database.sql(sql)), parent)

@@ -13,12 +13,14 @@ final class GuardedConnection {
 
     private GuardedConnection() {}
 
-    static Connection of(Connection guarded) {
+    /** @param savepoints whether the driver can set them without changing how the connection commits */
+    static Connection of(Connection guarded, boolean savepoints) {
         return (Connection) Proxy.newProxyInstance(
                 GuardedConnection.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, args) -> {
                     var name = method.getName();
                     boolean endsTransaction = name.equals("rollback") && args == null;
-                    if (FORBIDDEN.contains(name) || endsTransaction) {
+                    boolean changesMode = name.equals("setSavepoint") && !savepoints;
+                    if (FORBIDDEN.contains(name) || endsTransaction || changesMode) {
                         throw new InvalidState(
                                 "%s() was called inside ctx.transaction(...), which commits by itself when the code returns and rolls back when it throws. Leave the call out."
                                         .formatted(name));

@@ -64,6 +64,11 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
+    public boolean hasSavepoints() {
+        return true;
+    }
+
+    @Override
     public Instant now(Handle handle) {
         return handle.createQuery("SELECT now()").mapTo(Instant.class).one();
     }

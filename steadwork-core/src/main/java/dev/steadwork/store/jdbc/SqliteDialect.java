@@ -54,6 +54,11 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
+    public boolean hasSavepoints() {
+        return false;
+    }
+
+    @Override
     public Instant now(Handle handle) {
         return SqliteTime.now();
     }

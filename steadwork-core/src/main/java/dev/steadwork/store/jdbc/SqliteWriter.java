@@ -1,5 +1,6 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.InvalidState;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jdbi.v3.core.Handle;
@@ -24,6 +25,10 @@ final class SqliteWriter implements AutoCloseable {
     }
 
     <T> T inTransaction(HandleCallback<T, RuntimeException> work) {
+        if (isHeld()) {
+            throw new InvalidState(
+                    "This thread is inside ctx.transaction(...), which holds the one writer of SQLite. Do this before or after the transactional step.");
+        }
         return exclusively(handle -> {
             // At once, because a transaction that begins by reading may find later that it cannot write.
             handle.execute("BEGIN IMMEDIATE");

@@ -1,6 +1,7 @@
 package dev.steadwork.store.jdbc;
 
 import dev.steadwork.Conflict;
+import dev.steadwork.ErrorCode;
 import dev.steadwork.LeaseLost;
 import dev.steadwork.RunId;
 import dev.steadwork.SteadworkException;
@@ -40,9 +41,18 @@ final class Transactions {
             });
         } catch (Conflict committedBefore) {
             // The answer to an earlier commit was lost, and that commit came through after the look.
-            return database.read(handle -> find(handle, run, key)).orElseThrow(() -> committedBefore);
+            return database.read(handle -> find(handle, run, key))
+                    .orElseThrow(() -> new Transact.Failed(committedBefore));
         } catch (Abort failed) {
             throw new Transact.Failed(failed.failure);
+        } catch (LeaseLost lost) {
+            throw lost;
+        } catch (SteadworkException refused) {
+            // Such as a constraint that is checked at the commit: the step's own failure, unless the database is away.
+            if (isTransient(refused)) {
+                throw refused;
+            }
+            throw new Transact.Failed(refused);
         }
     }
 
@@ -58,13 +68,18 @@ final class Transactions {
 
     private StepRecord call(Connection connection, Transact work) {
         try {
-            return work.run(GuardedConnection.of(connection));
+            return work.run(GuardedConnection.of(connection, database.dialect().hasSavepoints()));
         } catch (SQLException e) {
             var known = SqlErrors.translate(e, "executing a transactional step in " + database.place());
-            throw isTransient(known) ? known : new Abort(e);
+            throw isAway(known) ? known : new Abort(e);
         } catch (Throwable failure) {
             throw new Abort(failure);
         }
+    }
+
+    /** Whether the connection was lost: that is no failure of the application's SQL, and it is executed again. */
+    private static boolean isAway(RuntimeException failure) {
+        return failure instanceof SteadworkException known && known.code() == ErrorCode.UNAVAILABLE;
     }
 
     /** Whether the database, and not the application's SQL, is the reason: the step is then executed again. */

@@ -217,6 +217,7 @@ final class Transitions {
         var sql = """
                 UPDATE steadwork.run
                    SET status = CASE WHEN due_at > :now THEN 'SLEEPING' ELSE 'PENDING' END,
+                       due_at = coalesce(due_at, :now),
                        paused_at = NULL,
                        updated_at = :now
                  WHERE shard = :shard
@@ -365,11 +366,15 @@ final class Transitions {
         if (deleted == 0) {
             return NO_EFFECT;
         }
-        if (status.isTerminal() || status == RunStatus.RUNNING) {
+        if (status.isTerminal()) {
             return Untold.CHANGED;
         }
         var effects = new Effects();
-        families.lost(handle, run, deleted(run, reason), database.now(handle), effects);
+        var now = database.now(handle);
+        families.lost(handle, run, deleted(run, reason), now, effects);
+        if (status != RunStatus.RUNNING) {
+            families.endChildren(handle, run, now, effects);
+        }
         return () -> effects.tell(store);
     }
 
