@@ -19,7 +19,6 @@ final class Deadlines {
 
     private final Database database;
     private final JdbcStore store;
-
     private final Families families;
 
     Deadlines(Database database, JdbcStore store, Families families) {
@@ -84,6 +83,7 @@ final class Deadlines {
 
     /** A worker replays them and executes their undo steps before they fail. */
     private int wakeToCompensate(Handle handle, String namespace, Instant now, Effects effects) {
+        // PENDING is named only because the index of deadlines has it too: those runs are awake.
         var sql = """
                 UPDATE steadwork.run
                    SET status = 'PENDING',

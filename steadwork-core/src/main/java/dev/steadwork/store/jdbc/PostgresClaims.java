@@ -41,10 +41,8 @@ final class PostgresClaims {
     private Claim claimOnce(Connection connection, ClaimRequest request) throws SQLException {
         // given: hides the values from the planner, so that one plan fits all claims and is kept.
         // share: how many of the best runs wait in which queue; a single queue has them all.
-        // due: locks so many of each queue, stepping over what others hold. A run that was claimed and handed back,
-        //     or whose child ended, after this statement began may have steps that are not seen here: it is left for
-        // the
-        //     next claim.
+        // due: locks so many of each queue, stepping over what others hold. A run that was claimed and handed back, or
+        //     whose child ended, after this statement began may have steps that are not seen here: left for the next.
         // claimed: BETWEEN looks selective to the planner, which then looks up each run by its primary key, whatever it
         //     knows or does not know of the table.
         // In the result a run stands before its steps.

@@ -23,6 +23,7 @@ final class Transitions {
 
     private final Database database;
     private final JdbcStore store;
+    private final Families families;
     private final Reads reads;
     private final FailedSteps failedSteps;
 
@@ -34,8 +35,6 @@ final class Transitions {
         @Override
         public void run() {}
     }
-
-    private final Families families;
 
     Transitions(Database database, JdbcStore store, Families families) {
         this.database = database;
