@@ -132,7 +132,6 @@ class ExamplesTest {
                 .containsExactly(
                         "mailing Ada",
                         "step letter: dev.steadwork.PermanentFailure: the printer is off",
-                        "mailing Ada",
                         "letter to Ada");
     }
 

@@ -35,6 +35,18 @@ class ReadmeTest {
         assertThat(code).hasSize(15);
     }
 
+    @Test
+    void the_readme_lists_every_example() throws IOException {
+        var readme = Files.readString(ROOT.resolve("README.md"));
+
+        try (var sources = Files.list(Path.of("src/main/java/dev/steadwork/examples"))) {
+            assertThat(sources.map(source -> source.getFileName().toString())
+                            .filter(name -> name.endsWith("Example.java")))
+                    .isNotEmpty()
+                    .allSatisfy(name -> assertThat(readme).contains("/" + name + ")"));
+        }
+    }
+
     static Stream<Path> pages() throws IOException {
         try (var docs = Files.walk(ROOT.resolve("docs"))) {
             var pages = docs.filter(file -> file.toString().endsWith(".md")).toList();
