@@ -202,8 +202,8 @@ public final class Execution implements Runnable {
         if (failure instanceof StepFailedException stepFailed) {
             return failed(errorOf(stepFailed));
         }
-        if (failure instanceof AwaitTimeoutException) {
-            return failed(Errors.of(failure, null));
+        if (failure instanceof AwaitTimeoutException late) {
+            return failed(RunError.AWAIT_TIMEOUT, String.valueOf(late.getMessage()));
         }
         var error = Errors.of(failure, null);
         if (!Errors.mayRetry(run.retry(), run.attempt(), failure)) {

@@ -146,7 +146,9 @@ class SignalTest extends EngineTest {
 
         var run = steadwork.workflow(ORDER).trigger("o-1");
 
-        assertThat(failureOf(run).message()).contains("No signal 'approved'");
+        var error = failureOf(run);
+        assertThat(error.type()).isEqualTo(RunError.AWAIT_TIMEOUT);
+        assertThat(error.message()).contains("No signal 'approved'");
         assertThat(run.info().attempt()).isEqualTo(1);
     }
 
