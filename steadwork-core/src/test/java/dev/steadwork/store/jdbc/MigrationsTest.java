@@ -4,14 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.steadwork.InvalidArgument;
+import dev.steadwork.Payload;
 import dev.steadwork.PreconditionFailed;
+import dev.steadwork.RunId;
 import dev.steadwork.RunQuery;
 import dev.steadwork.Steadwork;
+import dev.steadwork.StepInfo;
+import dev.steadwork.store.ClaimRequest;
+import dev.steadwork.store.StepRecord;
 import dev.steadwork.store.Store;
 import dev.steadwork.testing.Proves;
 import dev.steadwork.testing.TestDatabase;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +64,67 @@ class MigrationsTest {
         stores.forEach(Store::checkSchema);
         assertThat(appliedVersions(url, database)).containsExactly(1, 2, 3);
         stores.forEach(Store::close);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void runs_of_the_first_version_go_on_after_the_upgrade(TestDatabase database) throws Exception {
+        var url = database.newUrl();
+        var run = RunId.parse("019a8a5c-2b00-7000-8000-000000000000");
+        createFirstVersion(url, database, run);
+
+        try (var store = JdbcStores.open(Configs.of(url))) {
+            store.migrate();
+
+            assertThat(store.steps(run)).extracting(StepInfo::name).containsExactly("charge");
+            var request = new ClaimRequest(
+                    "default",
+                    "worker",
+                    List.of("order"),
+                    List.of("order"),
+                    List.of(),
+                    List.of(),
+                    1,
+                    Duration.ofSeconds(30));
+            var claimed = store.claim(request).runs().get(0);
+            assertThat(claimed.id()).isEqualTo(run);
+            assertThat(claimed.inbox()).isZero();
+            assertThat(claimed.compensates()).isFalse();
+            assertThat(claimed.steps())
+                    .extracting(StepRecord::output)
+                    .containsExactly(new Payload("7".getBytes(StandardCharsets.UTF_8), Payload.JSON));
+        }
+    }
+
+    /** A schema of version 1 with a run that has a step behind it and waits for a worker. */
+    private static void createFirstVersion(String url, TestDatabase database, RunId run) throws Exception {
+        boolean sqlite = database == TestDatabase.SQLITE;
+        var prefix = sqlite ? "steadwork_" : "steadwork.";
+        var folder = sqlite ? "sqlite" : "postgres";
+        var time = sqlite ? "1763000000000000" : "'2026-01-01T00:00:00Z'";
+        var bytes = sqlite ? "x'37'" : "'\\x37'";
+        try (var connection = DriverManager.getConnection(url);
+                var statement = connection.createStatement()) {
+            if (!sqlite) {
+                statement.execute("CREATE SCHEMA steadwork");
+            }
+            for (var sql :
+                    resource(folder + "/V1.sql").replace("steadwork.", prefix).split(";\\s*\n")) {
+                statement.execute(sql);
+            }
+            statement.execute(
+                    "INSERT INTO %srun (shard, run_id, namespace, type, queue, status, priority, due_at, lease_epoch, created_at, started_at, updated_at) VALUES (0, '%s', 'default', 'order', 'order', 'PENDING', 0, %s, 1, %s, %s, %s)"
+                            .formatted(prefix, run, time, time, time, time));
+            statement.execute(
+                    "INSERT INTO %sstep (shard, run_id, name, occurrence, position, kind, status, attempt, started_at, finished_at, output) VALUES (0, '%s', 'charge', 1, 1, 'FUNCTION', 'COMPLETED', 1, %s, %s, %s)"
+                            .formatted(prefix, run, time, time, bytes));
+        }
+    }
+
+    private static String resource(String file) throws IOException {
+        try (var stream = MigrationsTest.class.getResourceAsStream(file)) {
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        }
     }
 
     private static void migrateAtOnce(List<Store> stores) throws Exception {
