@@ -272,7 +272,7 @@ class BadInputTest extends EngineTest {
     void a_schema_newer_than_the_library_is_refused() throws SQLException {
         try (var connection = DriverManager.getConnection(url);
                 var statement = connection.createStatement()) {
-            statement.execute("UPDATE %s SET version = 999"
+            statement.execute("UPDATE %s SET version = 999 WHERE version = 1"
                     .formatted(database == SQLITE ? "steadwork_schema_version" : "steadwork.schema_version"));
         }
 
