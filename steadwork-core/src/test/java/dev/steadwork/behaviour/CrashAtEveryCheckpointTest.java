@@ -63,11 +63,13 @@ class CrashAtEveryCheckpointTest {
     private static final class Case {
         final String namespace;
         final int number;
+        final Store store;
         final Map<String, Integer> executions = new ConcurrentHashMap<>();
 
-        Case(String namespace, int number) {
+        Case(String namespace, int number, Store store) {
             this.namespace = namespace;
             this.number = number;
+            this.store = store;
         }
 
         String count(String step) {
@@ -100,6 +102,7 @@ class CrashAtEveryCheckpointTest {
                 Map.entry("signals", CrashAtEveryCheckpointTest::signals),
                 Map.entry("children", CrashAtEveryCheckpointTest::children),
                 Map.entry("saga", CrashAtEveryCheckpointTest::saga),
+                Map.entry("saga of a cancelled run", CrashAtEveryCheckpointTest::cancelledSaga),
                 Map.entry("transactional steps", CrashAtEveryCheckpointTest::transactions),
                 Map.entry("version", CrashAtEveryCheckpointTest::version));
         return Stream.of(TestDatabase.values())
@@ -168,6 +171,14 @@ class CrashAtEveryCheckpointTest {
         throw new PermanentFailure("the end");
     }
 
+    private static String cancelledSaga(WorkflowContext ctx, Case own) {
+        ctx.compensateWith("undo-first", () -> own.count("undo-first"));
+        ctx.run("first", () -> own.count("first"));
+        ctx.compensateWith("undo-second", () -> own.count("undo-second"));
+        ctx.run("cancel", () -> own.store.cancel(ctx.runId()));
+        return ctx.awaitEvent("never", String.class, PATIENCE);
+    }
+
     private static String transactions(WorkflowContext ctx, Case own) {
         int first = ctx.transaction("first", Integer.class, sql -> increment(sql, own));
         ctx.sleep("nap", Duration.ofMillis(20));
@@ -214,7 +225,7 @@ class CrashAtEveryCheckpointTest {
             var cases = new ArrayList<Future<Result>>();
             for (int checkpoint = 1; checkpoint <= MOST_CHECKPOINTS; checkpoint++) {
                 for (boolean afterCommit : new boolean[] {false, true}) {
-                    var own = new Case("case-%d-%s".formatted(checkpoint, afterCommit), checkpoint);
+                    var own = new Case("case-%d-%s".formatted(checkpoint, afterCommit), checkpoint, store);
                     addCounter(connection, own);
                     var crashing = new CrashingStore(store, checkpoint, afterCommit);
                     cases.add(threads.submit(() -> crashAndRecover(store, crashing, own, scenario)));
