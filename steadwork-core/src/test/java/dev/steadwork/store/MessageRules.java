@@ -222,6 +222,20 @@ interface MessageRules extends StoreRules {
     }
 
     @Test
+    @Proves({"CHILD-1", "RETRY-1"})
+    default void the_first_end_of_a_child_counts() {
+        var parent = running();
+        var child = claimOnly(child(parent, true));
+        finishChild(child, RunStatus.FAILED, Payload.NONE, ERROR);
+        store().retry(child.id());
+
+        finishChild(claimOnly(child.id()), RunStatus.COMPLETED, json("7"), null);
+
+        assertThat(childStep(parent.id()).status()).isEqualTo(StepStatus.FAILED);
+        assertThat(store().received(parent.id(), "any").inbox()).isEqualTo(1);
+    }
+
+    @Test
     @Proves({"CHILD-1", "LEASE-3"})
     default void the_end_of_a_child_by_a_worker_that_lost_it_is_not_told() {
         var parent = running();
