@@ -227,8 +227,7 @@ final class RunContext implements WorkflowContext {
         try {
             children.start(branch, workflow, input, options, clock.now());
         } catch (RuntimeException refused) {
-            branch.markAwaited();
-            branch.outcome().completeExceptionally(refused); // nobody may wait for a child that never was
+            branch.refuse(refused); // nobody may wait for a child that never was
             throw refused;
         }
     }
