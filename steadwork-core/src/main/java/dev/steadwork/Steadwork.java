@@ -3,6 +3,10 @@ package dev.steadwork;
 import dev.steadwork.claim.RunningWorker;
 import dev.steadwork.codec.JsonCodec;
 import dev.steadwork.codec.Payloads;
+import dev.steadwork.execute.DeadLetterRuns;
+import dev.steadwork.maintain.Deadlines;
+import dev.steadwork.maintain.Duties;
+import dev.steadwork.maintain.Duty;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.Store;
@@ -38,10 +42,11 @@ public final class Steadwork implements AutoCloseable {
     private final Results results;
     private final Engine engine;
     private final Settings settings;
+    private final Duties duties;
     private final AtomicBoolean closed = new AtomicBoolean();
     private final List<Worker> workers = new CopyOnWriteArrayList<>();
 
-    private record Settings(Workflow.Lease lease, Duration pollInterval, int crashBudget) {}
+    private record Settings(Workflow.Lease lease, Duration pollInterval, int crashBudget, boolean maintain) {}
 
     private Steadwork(Store store, Payloads payloads, String namespace, Settings settings) {
         this.store = store;
@@ -49,6 +54,8 @@ public final class Steadwork implements AutoCloseable {
         this.results = new Results(store, settings.pollInterval());
         this.engine = new Engine(store, committer, payloads, results, namespace, closed);
         this.settings = settings;
+        var deadlines = new Deadlines(store, namespace, new DeadLetterRuns(namespace, payloads));
+        this.duties = new Duties(List.of(new Duty("deadlines", settings.pollInterval(), deadlines)));
     }
 
     /** Opens a database by its JDBC URL ({@code jdbc:sqlite:app.db}, {@code jdbc:postgresql://host/db}) with defaults. */
@@ -111,6 +118,9 @@ public final class Steadwork implements AutoCloseable {
                 results::waitingFor);
         var worker = new RunningWorker(surroundings, spec).start();
         workers.add(worker);
+        if (settings.maintain()) {
+            duties.start();
+        }
         return worker;
     }
 
@@ -127,6 +137,7 @@ public final class Steadwork implements AutoCloseable {
     public void close() {
         workers.forEach(Worker::close);
         if (closed.compareAndSet(false, true)) {
+            duties.stop();
             results.close();
             committer.close();
             store.close();
@@ -152,6 +163,7 @@ public final class Steadwork implements AutoCloseable {
         private int poolSize = 10;
         private boolean listen = true;
         private boolean migrate = true;
+        private boolean maintain = true;
 
         private Builder() {}
 
@@ -257,13 +269,22 @@ public final class Steadwork implements AutoCloseable {
         }
 
         /**
+         * Whether this instance, once it has a worker, does the side duties: deadlines of waiting runs and the like.
+         * Default true; one process that does is enough, any number of them is safe.
+         */
+        public Builder maintain(boolean withWorker) {
+            this.maintain = withWorker;
+            return this;
+        }
+
+        /**
          * Opens the database.
          *
          * @throws Unavailable if it cannot be reached
          * @throws PreconditionFailed if the schema has another version and may not be migrated
          */
         public Steadwork open() {
-            var settings = new Settings(new Workflow.Lease(lease, heartbeat), pollInterval, crashBudget);
+            var settings = new Settings(new Workflow.Lease(lease, heartbeat), pollInterval, crashBudget, maintain);
             var payloads = new Payloads(codec, warnBytes, maxBytes);
             var store = openStore();
             try {

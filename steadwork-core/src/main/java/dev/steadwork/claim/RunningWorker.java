@@ -11,8 +11,6 @@ import dev.steadwork.execute.Availability;
 import dev.steadwork.execute.DeadLetterRuns;
 import dev.steadwork.execute.Execution;
 import dev.steadwork.execute.RunExecutor;
-import dev.steadwork.maintain.Duties;
-import dev.steadwork.maintain.Duty;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.RunEnd;
@@ -21,7 +19,6 @@ import dev.steadwork.store.Store;
 import dev.steadwork.store.WorkerRegistration;
 import dev.steadwork.store.Write;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -46,7 +43,6 @@ public final class RunningWorker implements Worker {
     private final RunExecutor executor;
     private final LeaseKeeper keeper;
     private final ClaimLoop loop;
-    private final Duties duties;
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CountDownLatch ended = new CountDownLatch(1);
     private final Thread shutdownHook;
@@ -105,16 +101,7 @@ public final class RunningWorker implements Worker {
                 executor,
                 (execution, share) -> keeper.hold(execution, share.lease()),
                 engine.pollInterval());
-        this.duties = new Duties(List.of(
-                new Duty("deadlines", engine.pollInterval(), () -> expireDeadlines(engine.namespace(), deadLetters))));
         this.shutdownHook = new Thread(this::close, "steadwork-shutdown-" + registration.id());
-    }
-
-    private void expireDeadlines(String namespace, DeadLetterRuns deadLetters) {
-        int expired;
-        do {
-            expired = store.expireDeadlines(namespace, deadLetters);
-        } while (expired > 0 && !closing.get());
     }
 
     private static WorkerRegistration registration(String namespace, WorkerBuilder.Spec spec) {
@@ -143,7 +130,6 @@ public final class RunningWorker implements Worker {
         keeperSignals = store.signals().subscribe(keeper);
         keeper.start();
         loop.start();
-        duties.start();
         Runtime.getRuntime().addShutdownHook(shutdownHook);
         log.info("Worker {} serves {} with {} slots.", id(), spec.handlers().keySet(), spec.concurrency());
         return this;
@@ -189,7 +175,6 @@ public final class RunningWorker implements Worker {
             return;
         }
         removeShutdownHook();
-        duties.stop();
         loop.stop();
         executor.drain();
         keeper.drain();

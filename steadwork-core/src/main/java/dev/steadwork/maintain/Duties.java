@@ -1,46 +1,95 @@
 package dev.steadwork.maintain;
 
+import dev.steadwork.execute.Threads;
+import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Does the duties of a process, each at its interval; one that fails is tried again and never stops the others. */
+/**
+ * Does the duties of a process, each on a thread of its own and at its interval, or earlier if it knows of something or is
+ * woken. One that fails or hangs is tried again and never stops the others.
+ */
 public final class Duties {
     private static final Logger log = LoggerFactory.getLogger(Duties.class);
 
-    private final List<Duty> duties;
-    private final ScheduledThreadPoolExecutor timer;
+    private final List<Loop> loops;
+    private boolean started;
+    private volatile boolean stopping;
 
     public Duties(List<Duty> duties) {
-        this.duties = duties;
-        this.timer = new ScheduledThreadPoolExecutor(1, task -> {
-            var thread = new Thread(task, "steadwork-duties");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.loops = duties.stream().map(Loop::new).toList();
     }
 
-    public void start() {
-        for (var duty : duties) {
-            long nanos = duty.interval().toNanos();
+    /** Starts what has not been started yet. */
+    public synchronized void start() {
+        if (!started && !stopping) {
+            started = true;
+            loops.forEach(loop -> loop.thread.start());
+        }
+    }
+
+    /** Lets the duty of this name look now. */
+    public void wake(String name) {
+        loops.stream().filter(loop -> loop.duty.name().equals(name)).forEach(Loop::wake);
+    }
+
+    /** Begins nothing more; what is under way is interrupted and waited for. */
+    public synchronized void stop() {
+        stopping = true;
+        if (started) {
+            loops.forEach(loop -> loop.thread.interrupt());
+            loops.forEach(loop -> Threads.join(loop.thread));
+        }
+    }
+
+    private final class Loop implements Runnable {
+        private final Duty duty;
+        private final Thread thread;
+        private final Semaphore woken = new Semaphore(0);
+
+        Loop(Duty duty) {
+            this.duty = duty;
+            this.thread = Threads.daemon("steadwork-" + duty.name(), this);
+        }
+
+        void wake() {
+            woken.release();
+        }
+
+        @Override
+        public void run() {
+            long interval = duty.interval().toNanos();
             // Processes that start together do not stay in step.
-            long first = ThreadLocalRandom.current().nextLong(nanos / 2, nanos + 1);
-            timer.scheduleWithFixedDelay(() -> doQuietly(duty), first, nanos, TimeUnit.NANOSECONDS);
+            long wait = ThreadLocalRandom.current().nextLong(interval / 10, interval / 2 + 1);
+            try {
+                while (!stopping) {
+                    woken.tryAcquire(wait, TimeUnit.NANOSECONDS);
+                    woken.drainPermits();
+                    if (stopping) {
+                        return;
+                    }
+                    var next = doQuietly();
+                    wait = Math.min(interval, Math.max(0, next.toNanos()));
+                }
+            } catch (InterruptedException stopped) {
+                return;
+            }
         }
-    }
 
-    private static void doQuietly(Duty duty) {
-        try {
-            duty.work().run();
-        } catch (RuntimeException | Error failure) {
-            log.warn("Duty {} failed and is tried again: {}", duty.name(), failure.toString());
+        private Duration doQuietly() {
+            try {
+                var next = duty.work().work();
+                return next == null ? duty.interval() : next;
+            } catch (RuntimeException | Error failure) {
+                if (!stopping) {
+                    log.warn("Duty {} failed and is tried again: {}", duty.name(), failure.toString());
+                }
+                return duty.interval();
+            }
         }
-    }
-
-    public void stop() {
-        timer.shutdown();
     }
 }
