@@ -24,6 +24,7 @@ final class PostgresStore extends JdbcStore {
     private final PostgresClaims claims;
     private final PostgresLimits limits;
     private final PostgresTimers timers;
+    private final EarlyAnalysis analysis;
     private final Notifier notifier;
     private final @Nullable NotificationListener listener;
 
@@ -35,9 +36,16 @@ final class PostgresStore extends JdbcStore {
         this.claims = new PostgresClaims(database);
         this.limits = new PostgresLimits(database);
         this.timers = new PostgresTimers(database);
+        this.analysis = new EarlyAnalysis(database, trips);
         var notifications = new Notifications(database.schema());
         this.notifier = new Notifier(database, trips, notifications);
         this.listener = config.listen() ? NotificationListener.start(config, notifications, signals()) : null;
+    }
+
+    @Override
+    public void checkSchema() {
+        super.checkSchema();
+        analysis.lookSoon();
     }
 
     /** Two keep the disk and the cores of a small machine busy; more get in each other's way. */
@@ -51,6 +59,7 @@ final class PostgresStore extends JdbcStore {
         var flush = PostgresWrites.isOneTrip(batch)
                 ? trips.autocommit(connection -> writes.write(connection, batch))
                 : trips.inTransaction(connection -> writes.write(connection, batch));
+        analysis.count(batch.size());
         signals().ready(flush.parkedTopics());
         tellReady(flush.readyTopics());
         tellEnded(flush.endedHashes());
@@ -61,6 +70,7 @@ final class PostgresStore extends JdbcStore {
     @Override
     public List<TriggerResult> triggerAll(List<NewRun> runs) {
         var triggered = trips.inTransaction(connection -> triggers.createAll(connection, runs));
+        analysis.count(runs.size());
         tellReady(triggered.topics());
         return triggered.of(runs);
     }

@@ -1,6 +1,7 @@
 package dev.steadwork.store.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.steadwork.Payload;
 import dev.steadwork.QueueLimit;
@@ -55,13 +56,17 @@ class PlansTest extends PostgresFixture {
     }
 
     @Test
-    void statements_prepared_on_a_fresh_database_use_the_right_indexes_forever() throws SQLException {
+    void statements_prepared_on_a_fresh_database_use_the_right_indexes_once_a_thousand_runs_are_there()
+            throws SQLException {
+        leaveAnalysisToTheStore();
         useEveryStatement();
-        assertRightIndexes("on a fresh database");
+        trigger(1_000);
+        awaitAnalysis();
+        assertRightIndexes("prepared when fresh");
 
-        execute("ALTER TABLE steadwork.run SET (autovacuum_enabled = off)");
         fillUp();
-        assertRightIndexes("prepared when fresh, tables big and not analysed");
+        useEveryStatement();
+        assertRightIndexes("prepared when fresh, tables big and analysed only when they were small");
 
         execute("ANALYZE");
         useEveryStatement();
@@ -70,10 +75,44 @@ class PlansTest extends PostgresFixture {
 
     @Test
     void statements_prepared_on_a_big_database_that_nobody_analysed_use_the_right_indexes() throws SQLException {
-        execute("ALTER TABLE steadwork.run SET (autovacuum_enabled = off)");
+        leaveAnalysisToTheStore();
         fillUp();
         useEveryStatement();
         assertRightIndexes("tables big and not analysed");
+    }
+
+    @Test
+    void a_table_that_was_analysed_when_it_was_tiny_is_analysed_again() throws SQLException {
+        leaveAnalysisToTheStore();
+        trigger(20);
+        execute("ANALYZE");
+        useEveryStatement();
+
+        trigger(1_000);
+        awaitAnalysis();
+        fillUp();
+
+        assertRightIndexes("prepared when tiny, tables big");
+    }
+
+    @Test
+    void a_big_database_that_nobody_analysed_is_analysed_when_it_is_opened() throws SQLException {
+        leaveAnalysisToTheStore();
+        fillUp();
+
+        store.checkSchema();
+
+        awaitAnalysis();
+    }
+
+    private void leaveAnalysisToTheStore() throws SQLException {
+        execute("ALTER TABLE steadwork.run SET (autovacuum_enabled = off)");
+        execute("ALTER TABLE steadwork.step SET (autovacuum_enabled = off)");
+        execute("ALTER TABLE steadwork.step_attempt SET (autovacuum_enabled = off)");
+    }
+
+    private void awaitAnalysis() {
+        await().until(() -> selectInt("SELECT reltuples FROM pg_class WHERE oid = 'steadwork.run'::regclass") >= 1_000);
     }
 
     /** More often than Postgres tries plans for single calls. */
@@ -109,8 +148,7 @@ class PlansTest extends PostgresFixture {
                     .as("plan %s of %s", when, sql)
                     .doesNotContain("Seq Scan on run")
                     .doesNotContain("Seq Scan on step")
-                    .doesNotContain("Index Cond: (shard = 0)")
-                    .doesNotContain("Index Cond: (shard = $1)");
+                    .doesNotContainPattern("Index Cond: \\(shard = [^ ]+\\)\n");
             if (sql.contains("UPDATE \"steadwork\".run")) {
                 assertThat(plan).as("plan %s of %s", when, sql).contains("using run_pkey on run r");
             }
