@@ -50,9 +50,12 @@ final class EarlyAnalysis {
 
     private void look() {
         try {
-            for (var table : outgrown()) {
-                analyse(table);
-            }
+            var outgrown = outgrown();
+            ANALYSE.forEach((table, sql) -> {
+                if (outgrown.contains(table)) {
+                    analyse(sql);
+                }
+            });
         } catch (RuntimeException e) {
             LOG.debug("The tables were not analysed; autovacuum will do it.", e);
         }
@@ -91,10 +94,10 @@ final class EarlyAnalysis {
     }
 
     /** A role that does not own the table is warned by Postgres, and nothing happens. */
-    private void analyse(String table) {
+    private void analyse(String sql) {
         trips.autocommit(connection -> {
             try (var statement = connection.createStatement()) {
-                return statement.execute(database.sql(ANALYSE.get(table)));
+                return statement.execute(database.sql(sql));
             }
         });
     }
