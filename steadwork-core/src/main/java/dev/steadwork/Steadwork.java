@@ -17,6 +17,7 @@ import dev.steadwork.trigger.Results;
 import dev.steadwork.trigger.RunLists;
 import dev.steadwork.trigger.StoreTrigger;
 import dev.steadwork.trigger.StoredLimits;
+import dev.steadwork.trigger.StoredNamespaces;
 import dev.steadwork.trigger.StoredRun;
 import java.time.Duration;
 import java.util.Arrays;
@@ -97,6 +98,11 @@ public final class Steadwork implements AutoCloseable {
     /** The queues of this namespace, and what all workers together may take from them. */
     public Queues queues() {
         return new Queues(new StoredLimits(engine));
+    }
+
+    /** Tenants and their settings; those of all namespaces of the database. */
+    public Namespaces namespaces() {
+        return new Namespaces(new StoredNamespaces(engine));
     }
 
     /** A worker to be started in this process. */
@@ -292,7 +298,8 @@ public final class Steadwork implements AutoCloseable {
                     store.migrate();
                 }
                 store.checkSchema();
-                return new Steadwork(store, payloads, namespace, settings);
+                var limited = payloads.within(() -> store.settings(namespace).payloadLimits());
+                return new Steadwork(store, limited, namespace, settings);
             } catch (RuntimeException | Error failure) {
                 store.close();
                 throw failure;

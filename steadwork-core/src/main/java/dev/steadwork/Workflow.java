@@ -28,7 +28,13 @@ public final class Workflow<I, O> {
             @Nullable Lease lease,
             @Nullable String deadLetter,
             KeyPolicy keyPolicy,
-            TriggerCheck check) {}
+            TriggerCheck check) {
+
+        /** The policy, or null if it is the one that a workflow has that sets none. */
+        public @Nullable RetryPolicy chosenRetry() {
+            return retry.equals(RetryPolicy.defaults()) ? null : retry;
+        }
+    }
 
     /** How long a claim lasts without a heartbeat, and how often the heartbeat comes. */
     public record Lease(Duration duration, Duration heartbeat) {
@@ -72,7 +78,10 @@ public final class Workflow<I, O> {
                 Check.name("queue", queue), o.retry, o.timeout, o.lease, o.deadLetter, o.keyPolicy, o.check));
     }
 
-    /** How failures outside steps are tried again. Default: {@link RetryPolicy#defaults()}. */
+    /**
+     * How failures outside steps are tried again. Default: that of the namespace, which is {@link RetryPolicy#defaults()} unless
+     * {@link NamespaceSpec#retry} changed it.
+     */
     public Workflow<I, O> retry(RetryPolicy retry) {
         var o = options;
         return with(new Options(

@@ -1,5 +1,6 @@
 package dev.steadwork.examples;
 
+import dev.steadwork.PreconditionFailed;
 import dev.steadwork.RunFailedException;
 import dev.steadwork.Steadwork;
 import dev.steadwork.Workflow;
@@ -7,7 +8,7 @@ import dev.steadwork.WorkflowContext;
 import java.io.IOException;
 import java.time.Duration;
 
-/** One worker takes all that begins with {@code billing.}; runs of another namespace are out of its sight. */
+/** One worker takes all that begins with {@code billing.}; runs of another namespace are out of its sight. One is disabled. */
 public final class PrefixesAndNamespacesExample {
     static final Workflow<String, String> INVOICE = Workflow.define("billing.invoice", String.class, String.class);
     static final Workflow<String, String> REFUND = Workflow.define("billing.refund", String.class, String.class);
@@ -42,6 +43,14 @@ public final class PrefixesAndNamespacesExample {
                     .page(10)
                     .items()
                     .forEach(run -> System.out.printf("south: %s is %s%n", run.type(), run.status()));
+
+            north.namespaces().create("south", settings -> settings.keepCompleted(Duration.ofDays(30)));
+            north.namespaces().disable("south");
+            try {
+                south.workflow(INVOICE).trigger("Alan");
+            } catch (PreconditionFailed disabled) {
+                System.out.println("south: " + disabled.getMessage());
+            }
         }
     }
 }

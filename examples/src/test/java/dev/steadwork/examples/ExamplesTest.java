@@ -117,7 +117,8 @@ class ExamplesTest {
                 .containsExactly(
                         "north: invoice for Ada",
                         "north: refund failed with no_handler_registered",
-                        "south: billing.invoice is PENDING");
+                        "south: billing.invoice is PENDING",
+                        "south: Namespace south is disabled and takes no triggers; workflow billing.invoice was not triggered. Enable it with steadwork.namespaces().enable(\"south\"), then trigger again.");
     }
 
     @Test

@@ -242,6 +242,12 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         }
     }
 
+    /** A namespace that was disabled may hand out runs again. */
+    @Override
+    public void settings() {
+        wakeup.wake();
+    }
+
     @Override
     public void gap() {
         timersDueBy(timersSeenNanos + TIMER_LOOK_NANOS);

@@ -2,17 +2,18 @@ package dev.steadwork.codec;
 
 import dev.steadwork.Check;
 import dev.steadwork.Codec;
-import dev.steadwork.InvalidArgument;
 import dev.steadwork.Payload;
+import dev.steadwork.PayloadLimits;
 import dev.steadwork.PayloadTooLarge;
 import dev.steadwork.Serialization;
 import dev.steadwork.TypeRef;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Values to payloads within the limits: one size warns, a larger one is refused. */
-public record Payloads(Codec codec, int warnBytes, int maxBytes) {
+public record Payloads(Codec codec, Supplier<PayloadLimits> limits) {
     public static final int DEFAULT_WARN_BYTES = 1 << 20;
     public static final int DEFAULT_MAX_BYTES = 2 << 20;
 
@@ -20,11 +21,22 @@ public record Payloads(Codec codec, int warnBytes, int maxBytes) {
 
     public Payloads {
         Check.notNull("codec", codec);
-        if (warnBytes < 1 || maxBytes < warnBytes) {
-            throw new InvalidArgument(
-                    "payloadLimits(%d, %d): the limits must be at least 1, and the warning not over the maximum."
-                            .formatted(warnBytes, maxBytes));
-        }
+    }
+
+    public Payloads(Codec codec, int warnBytes, int maxBytes) {
+        this(codec, always(new PayloadLimits(warnBytes, maxBytes)));
+    }
+
+    private static Supplier<PayloadLimits> always(PayloadLimits limits) {
+        return () -> limits;
+    }
+
+    /** The same, but within these limits whenever there are some. */
+    public Payloads within(Supplier<@Nullable PayloadLimits> others) {
+        return new Payloads(codec, () -> {
+            var other = others.get();
+            return other == null ? limits.get() : other;
+        });
     }
 
     /** The payload of a value; the context (such as "input of checkout") is named in warnings and errors. */
@@ -42,15 +54,16 @@ public record Payloads(Codec codec, int warnBytes, int maxBytes) {
 
     /** Refuses a payload over the maximum and warns of a large one. */
     public Payload checked(String context, Payload payload) {
-        if (payload.size() > maxBytes) {
-            throw new PayloadTooLarge(context, payload.size(), maxBytes);
+        var allowed = limits.get();
+        if (payload.size() > allowed.maxBytes()) {
+            throw new PayloadTooLarge(context, payload.size(), allowed.maxBytes());
         }
-        if (payload.size() > warnBytes) {
+        if (payload.size() > allowed.warnBytes()) {
             log.warn(
                     "{} is {} bytes, over the warning size of {} bytes; consider external storage and a reference to it.",
                     context,
                     payload.size(),
-                    warnBytes);
+                    allowed.warnBytes());
         }
         return payload;
     }

@@ -88,7 +88,7 @@ final class Children {
                 options.priority(),
                 new NewRun.Moment(null, delay),
                 new NewRun.Moment(null, timeout == null || delay == null ? timeout : timeout.plus(delay)),
-                options.retry() == null ? defaults.retry() : options.retry(),
+                options.retry() == null ? defaults.chosenRetry() : options.retry(),
                 options.version(),
                 null,
                 null,

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 public record Claimed(
         Instant now, List<ClaimedRun> runs, @Nullable HeldBack heldBack) {
 
+    public static final Claimed NOTHING = new Claimed(Instant.EPOCH, List.of());
+
     public Claimed(Instant now, List<ClaimedRun> runs) {
         this(now, runs, null);
     }

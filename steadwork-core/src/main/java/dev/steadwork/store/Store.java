@@ -1,6 +1,7 @@
 package dev.steadwork.store;
 
 import dev.steadwork.InvalidState;
+import dev.steadwork.NamespaceInfo;
 import dev.steadwork.Payload;
 import dev.steadwork.QueueLimit;
 import dev.steadwork.RunId;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -173,6 +175,36 @@ public interface Store extends AutoCloseable {
 
     /** Marks the worker OFFLINE. */
     void deregisterWorker(String namespace, String workerId);
+
+    /**
+     * Creates a namespace.
+     *
+     * @throws dev.steadwork.Conflict if it exists
+     */
+    NamespaceInfo createNamespace(NamespaceInfo namespace);
+
+    /** The namespace as it stands in the database; the defaults if it was never created. */
+    NamespaceInfo findNamespace(String name);
+
+    /** All namespaces that were created, by name. */
+    List<NamespaceInfo> listNamespaces();
+
+    /**
+     * Changes a namespace in one transaction.
+     *
+     * @throws dev.steadwork.NotFound if it was never created
+     */
+    NamespaceInfo updateNamespace(String name, UnaryOperator<NamespaceInfo> change);
+
+    /**
+     * Lets a namespace take triggers and hand out runs, or not.
+     *
+     * @throws dev.steadwork.NotFound if it was never created
+     */
+    NamespaceInfo enableNamespace(String name, boolean enabled);
+
+    /** The settings of a namespace as this process knows them: no older than a heartbeat, or 15 s without a worker. */
+    NamespaceInfo settings(String namespace);
 
     /** Ends listeners, pools and connections that the store opened itself. */
     @Override

@@ -23,7 +23,9 @@ public record TriggerResult(
         /** Nobody registered the type. */
         UNKNOWN_TYPE,
         /** No online worker serves the type. */
-        NO_WORKER_ONLINE
+        NO_WORKER_ONLINE,
+        /** The namespace takes no triggers. */
+        NAMESPACE_DISABLED
     }
 
     public boolean accepted() {

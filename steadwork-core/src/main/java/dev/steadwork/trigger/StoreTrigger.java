@@ -176,7 +176,7 @@ public final class StoreTrigger<I, O> extends WorkflowTrigger<I, O> {
 
     private @Nullable RetryPolicy retry(TriggerOptions<?> options) {
         var chosen = options.retry();
-        return chosen == null && defaults != null ? defaults.retry() : chosen;
+        return chosen == null && defaults != null ? defaults.chosenRetry() : chosen;
     }
 
     private @Nullable KeyPolicy keyPolicy(TriggerOptions<?> options) {
@@ -209,6 +209,10 @@ public final class StoreTrigger<I, O> extends WorkflowTrigger<I, O> {
             case KEY_OF_OTHER_TYPE ->
                 new Conflict("%sIdempotency key '%s' belongs to run %s of workflow %s, not %s. Use another key."
                         .formatted(prefix, run.idempotencyKey(), result.id(), result.holderType(), type));
+            case NAMESPACE_DISABLED ->
+                new PreconditionFailed(
+                        "%sNamespace %s is disabled and takes no triggers; workflow %s was not triggered. Enable it with steadwork.namespaces().enable(\"%s\"), then trigger again."
+                                .formatted(prefix, run.namespace(), type, run.namespace()));
             case CREATED, EXISTED -> throw new AssertionError(result);
         };
     }

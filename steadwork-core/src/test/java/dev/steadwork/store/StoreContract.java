@@ -25,7 +25,8 @@ abstract class StoreContract
                 ForkRules,
                 BulkRules,
                 QueryRules,
-                RegistryRules {
+                RegistryRules,
+                NamespaceRules {
     private final String url;
     private Store store;
     private int tests;

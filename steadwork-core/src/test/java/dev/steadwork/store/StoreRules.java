@@ -6,6 +6,7 @@ import dev.steadwork.Payload;
 import dev.steadwork.RunError;
 import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
+import dev.steadwork.RunQuery;
 import dev.steadwork.RunStatus;
 import dev.steadwork.StepKind;
 import dev.steadwork.StepStatus;
@@ -16,6 +17,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /** What every group of rules speaks about: a store, a namespace of its own, and short words for common calls. */
 interface StoreRules {
@@ -142,6 +145,11 @@ interface StoreRules {
     default void registerWorker(List<String> types, List<String> typePrefixes) {
         store().registerWorker(new WorkerRegistration(
                 namespace(), WORKER, "main", "localhost", 42, List.of(TYPE), types, typePrefixes, 10));
+    }
+
+    /** A filter that every run matches. */
+    static RunQuery.Filter everything() {
+        return new RunQuery.Filter(Set.of(), null, null, Map.of(), null, null, null, null, null, true);
     }
 
     static Payload json(String text) {

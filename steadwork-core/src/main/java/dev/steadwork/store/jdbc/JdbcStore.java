@@ -1,6 +1,7 @@
 package dev.steadwork.store.jdbc;
 
 import dev.steadwork.InvalidArgument;
+import dev.steadwork.NamespaceInfo;
 import dev.steadwork.Payload;
 import dev.steadwork.QueueLimit;
 import dev.steadwork.RunId;
@@ -21,9 +22,11 @@ import dev.steadwork.store.WorkerRegistration;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +45,8 @@ abstract class JdbcStore implements Store {
     private final Messages messages;
     private final Transactions transactions;
     private final Limits limits;
+    private final Namespaces namespaces;
+    protected final KnownNamespaces knownNamespaces;
     protected final Families families;
 
     protected JdbcStore(Database database, StoreConfig config, Migrations migrations) {
@@ -58,6 +63,9 @@ abstract class JdbcStore implements Store {
         this.reads = new Reads(database);
         this.registry = new Registry(database);
         this.limits = new Limits(database);
+        this.namespaces = new Namespaces(database);
+        this.knownNamespaces = new KnownNamespaces(database, namespaces);
+        signals.subscribe(knownNamespaces);
     }
 
     @Override
@@ -78,6 +86,11 @@ abstract class JdbcStore implements Store {
     /** Something was asked of a run. Called after the commit; a store that can tells other processes too. */
     protected void tellRequested(int runHash) {
         signals.requested(runHash);
+    }
+
+    /** Settings of a namespace have changed. Called after the commit; a store that can tells other processes too. */
+    protected void tellSettings() {
+        signals.settings();
     }
 
     /** Refuses a connection that commits every statement by itself: a run could not be part of its transaction. */
@@ -237,6 +250,44 @@ abstract class JdbcStore implements Store {
     @Override
     public Map<String, QueueLimit> limits(String namespace) {
         return limits.all(namespace);
+    }
+
+    @Override
+    public NamespaceInfo createNamespace(NamespaceInfo namespace) {
+        var created = namespaces.create(namespace);
+        tellSettings();
+        return created;
+    }
+
+    @Override
+    public NamespaceInfo findNamespace(String name) {
+        return namespaces.find(name);
+    }
+
+    @Override
+    public List<NamespaceInfo> listNamespaces() {
+        return database.read(namespaces::list).stream()
+                .sorted(Comparator.comparing(NamespaceInfo::name))
+                .toList();
+    }
+
+    @Override
+    public NamespaceInfo updateNamespace(String name, UnaryOperator<NamespaceInfo> change) {
+        var updated = namespaces.update(name, change);
+        tellSettings();
+        return updated;
+    }
+
+    @Override
+    public NamespaceInfo enableNamespace(String name, boolean enabled) {
+        var changed = namespaces.enable(name, enabled);
+        tellSettings();
+        return changed;
+    }
+
+    @Override
+    public NamespaceInfo settings(String namespace) {
+        return knownNamespaces.recent(namespace);
     }
 
     @Override

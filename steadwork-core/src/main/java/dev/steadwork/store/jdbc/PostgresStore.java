@@ -88,11 +88,17 @@ final class PostgresStore extends JdbcStore {
 
     @Override
     public Claimed claim(ClaimRequest request) {
+        if (knownNamespaces.of(request.namespace()).isDisabled()) {
+            return Claimed.NOTHING;
+        }
         return trips.autocommit(connection -> claims.claim(connection, request));
     }
 
     @Override
     public Optional<Claimed> claimLimited(ClaimRequest request) {
+        if (knownNamespaces.of(request.namespace()).isDisabled()) {
+            return Optional.of(Claimed.NOTHING);
+        }
         return trips.autocommit(connection -> limits.claim(connection, request));
     }
 
@@ -108,7 +114,10 @@ final class PostgresStore extends JdbcStore {
 
     @Override
     public HeartbeatAnswer heartbeat(Heartbeat heartbeat) {
-        return trips.autocommit(connection -> timers.heartbeat(connection, heartbeat));
+        var version = new long[1];
+        var answer = trips.autocommit(connection -> timers.heartbeat(connection, heartbeat, version));
+        knownNamespaces.seen(version[0]);
+        return answer;
     }
 
     @Override
@@ -127,6 +136,12 @@ final class PostgresStore extends JdbcStore {
     protected void tellRequested(int runHash) {
         super.tellRequested(runHash);
         notifier.tell(Notifications.Kind.REQUESTED, List.of(runHash));
+    }
+
+    @Override
+    protected void tellSettings() {
+        super.tellSettings();
+        notifier.tell(Notifications.Kind.SETTINGS, List.of(0));
     }
 
     @Override

@@ -136,7 +136,8 @@ final class PostgresTimers {
         });
     }
 
-    HeartbeatAnswer heartbeat(Connection connection, Heartbeat heartbeat) throws SQLException {
+    /** @param version where to put that of the namespaces' settings */
+    HeartbeatAnswer heartbeat(Connection connection, Heartbeat heartbeat, long[] version) throws SQLException {
         var held = heartbeat.held().stream()
                 .sorted((one, other) -> one.run().compareTo(other.run()))
                 .toList();
@@ -145,6 +146,7 @@ final class PostgresTimers {
         var pipeline = new Pipeline(database);
         addWorker(pipeline, heartbeat, clock);
         addLeases(pipeline, held, requests);
+        addSettings(pipeline, version);
         pipeline.run(connection);
         return new HeartbeatAnswer(clock[0], requests);
     }
@@ -177,6 +179,14 @@ final class PostgresTimers {
                 sql,
                 values,
                 row -> clock[0] = row.getObject("now", OffsetDateTime.class).toInstant());
+    }
+
+    private static void addSettings(Pipeline pipeline, long[] version) {
+        var sql = """
+                SELECT coalesce(max(version), 0) AS version
+                  FROM steadwork.namespace
+                """;
+        pipeline.add(sql, Map.of(), row -> version[0] = row.getLong("version"));
     }
 
     private static void addLeases(

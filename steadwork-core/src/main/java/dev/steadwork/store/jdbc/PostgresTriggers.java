@@ -210,7 +210,7 @@ final class PostgresTriggers {
                                 a.parent_step,
                                 a.depth,
                                 a.ends_with_parent,
-                                coalesce(a.retry, d.retry),
+                                coalesce(a.retry, d.retry, ns.retry),
                                 a.tags,
                                 a.input_type,
                                 a.input,
@@ -219,7 +219,10 @@ final class PostgresTriggers {
                            LEFT JOIN steadwork.definition AS d
                              ON d.namespace = :namespace
                             AND d.type = a.type
-                          WHERE CASE a.demand
+                           LEFT JOIN steadwork.namespace AS ns
+                             ON ns.namespace = :namespace
+                          WHERE (ns.disabled_at IS NULL OR a.parent_run_id IS NOT NULL)
+                            AND CASE a.demand
                                     WHEN 'ACCEPT' THEN true
                                     WHEN 'REQUIRE_REGISTERED' THEN d.type IS NOT NULL
                                     ELSE EXISTS (
@@ -291,6 +294,7 @@ final class PostgresTriggers {
                        own.run_id IS NOT NULL AS exists,
                        holder.run_id AS holder,
                        holder.type AS holder_type,
+                       ns.disabled_at IS NOT NULL AS disabled,
                        a.demand = 'REQUIRE_REGISTERED' AND d.type IS NULL AS unknown,
                        a.demand = 'REQUIRE_ONLINE' AND NOT EXISTS (
                            SELECT FROM steadwork.worker AS w
@@ -309,6 +313,8 @@ final class PostgresTriggers {
                   LEFT JOIN steadwork.definition AS d
                     ON d.namespace = a.namespace
                    AND d.type = a.type
+                  LEFT JOIN steadwork.namespace AS ns
+                    ON ns.namespace = a.namespace
                   LEFT JOIN LATERAL (
                        SELECT r.run_id
                          FROM steadwork.run AS r
@@ -345,6 +351,8 @@ final class PostgresTriggers {
         var holderType = row.getString("holder_type");
         if (row.getBoolean("exists")) {
             triggered.add(run, TriggerResult.Outcome.CREATED, null, null);
+        } else if (row.getBoolean("disabled") && run.parent() == null) {
+            triggered.add(run, TriggerResult.Outcome.NAMESPACE_DISABLED, null, null);
         } else if (holder != null) {
             var sameType = run.type().equals(holderType);
             var outcome = sameType ? TriggerResult.Outcome.EXISTED : TriggerResult.Outcome.KEY_OF_OTHER_TYPE;

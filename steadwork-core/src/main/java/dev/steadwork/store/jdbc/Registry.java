@@ -1,6 +1,5 @@
 package dev.steadwork.store.jdbc;
 
-import dev.steadwork.RetryPolicy;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.WorkerRegistration;
 import java.time.Duration;
@@ -50,7 +49,7 @@ final class Registry {
                 batch.bind("namespace", namespace)
                         .bind("type", definition.type())
                         .bind("queue", options.queue())
-                        .bind("retry", retryJson(options.retry()))
+                        .bind("retry", Rows.retryJson(options.chosenRetry()))
                         .bind("timeout", millis(options.timeout()))
                         .bind("lease", lease == null ? null : lease.duration().toMillis())
                         .bind("deadLetter", options.deadLetter())
@@ -60,10 +59,6 @@ final class Registry {
             }
             return batch.execute();
         });
-    }
-
-    private static @Nullable String retryJson(RetryPolicy retry) {
-        return retry.equals(RetryPolicy.defaults()) ? null : Rows.retryJson(retry);
     }
 
     private static @Nullable Long millis(@Nullable Duration duration) {

@@ -123,6 +123,9 @@ final class SqliteStore extends JdbcStore {
     /** Looks before it writes: a worker without work does not keep others from writing. */
     @Override
     public Claimed claim(ClaimRequest request) {
+        if (knownNamespaces.of(request.namespace()).isDisabled()) {
+            return Claimed.NOTHING;
+        }
         return database.look(handle -> claims.isAnyReady(handle, request))
                 ? database.inTransaction(handle -> claims.claim(handle, request))
                 : new Claimed(SqliteTime.now(), List.of());
@@ -131,6 +134,9 @@ final class SqliteStore extends JdbcStore {
     /** Looks before it writes, as a claim does. */
     @Override
     public Optional<Claimed> claimLimited(ClaimRequest request) {
+        if (knownNamespaces.of(request.namespace()).isDisabled()) {
+            return Optional.of(Claimed.NOTHING);
+        }
         return database.inTransaction(handle -> limits.claim(handle, request));
     }
 
@@ -154,12 +160,18 @@ final class SqliteStore extends JdbcStore {
 
     @Override
     public HeartbeatAnswer heartbeat(Heartbeat heartbeat) {
-        if (watch == null) {
-            return database.inTransaction(handle -> timers.heartbeat(handle, heartbeat));
-        }
-        try (var own = watch.ownCommit()) {
+        var version = new long[1];
+        var answer = watch == null
+                ? database.inTransaction(handle -> timers.heartbeat(handle, heartbeat, version))
+                : heartbeat(watch, heartbeat, version);
+        knownNamespaces.seen(version[0]);
+        return answer;
+    }
+
+    private HeartbeatAnswer heartbeat(SqliteWatch watching, Heartbeat heartbeat, long[] version) {
+        try (var own = watching.ownCommit()) {
             return database.inTransaction(handle -> {
-                var answer = timers.heartbeat(handle, heartbeat);
+                var answer = timers.heartbeat(handle, heartbeat, version);
                 own.begins();
                 return answer;
             });

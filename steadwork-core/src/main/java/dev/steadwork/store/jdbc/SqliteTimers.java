@@ -15,9 +15,11 @@ import org.jdbi.v3.core.Handle;
 /** What SQLite does by time: wakes sleepers, takes back expired leases, prolongs those of workers that live. */
 final class SqliteTimers {
     private final Database database;
+    private final Namespaces namespaces;
 
     SqliteTimers(Database database) {
         this.database = database;
+        this.namespaces = new Namespaces(database);
     }
 
     Promotion promote(Handle handle, PromoteRequest request) {
@@ -99,8 +101,10 @@ final class SqliteTimers {
         return Rows.listJson(request.executing().stream().map(RunId::toString).toList());
     }
 
-    HeartbeatAnswer heartbeat(Handle handle, Heartbeat heartbeat) {
+    /** @param version where to put that of the namespaces' settings */
+    HeartbeatAnswer heartbeat(Handle handle, Heartbeat heartbeat, long[] version) {
         var now = database.now(handle);
+        version[0] = namespaces.version(handle);
         updateWorker(handle, heartbeat, now);
         var answers = new HashMap<RunId, Requests>();
         for (var held : heartbeat.held()) {

@@ -50,13 +50,16 @@ final class SqliteTriggers {
                        coalesce(:deadline, :start + d.timeout_ms * 1000),
                        :key, CASE WHEN :key IS NOT NULL THEN coalesce(:keyPolicy, d.key_policy, 'FOREVER') END,
                        :version, :externalId, :parentRun, :parentStep, nullif(:depth, 0), nullif(:endsWithParent, false),
-                       coalesce(:retry, d.retry), :tags,
+                       coalesce(:retry, d.retry, ns.retry), :tags,
                        :inputType, :input, :concurrencyKey
                   FROM (SELECT 1)
                   LEFT JOIN steadwork.definition d
                     ON d.namespace = :namespace
                    AND d.type = :type
-                 WHERE :check = 'ACCEPT'
+                  LEFT JOIN steadwork.namespace ns
+                    ON ns.namespace = :namespace
+                 WHERE (ns.disabled_at IS NULL OR :parentRun IS NOT NULL)
+                   AND (:check = 'ACCEPT'
                     OR (:check = 'REQUIRE_REGISTERED' AND d.type IS NOT NULL)
                     OR (:check = 'REQUIRE_ONLINE' AND EXISTS (
                         SELECT 1
@@ -73,7 +76,7 @@ final class SqliteTriggers {
                              OR EXISTS (
                                 SELECT 1
                                   FROM json_each(w.type_prefixes) p
-                                 WHERE substr(:type, 1, length(p.value)) = p.value))))
+                                 WHERE substr(:type, 1, length(p.value)) = p.value)))))
                 ON CONFLICT DO NOTHING
                 RETURNING queue
                 """;
@@ -112,12 +115,18 @@ final class SqliteTriggers {
     /** A run of that very id is this one, sent again because the answer was lost. */
     private TriggerResult whyNot(Handle handle, NewRun run) {
         var sql = """
-                SELECT run_id, type
+                SELECT run_id, type, false AS disabled
                   FROM steadwork.run
                  WHERE shard = :shard
                    AND run_id = :run
                 UNION ALL
-                SELECT run_id, type
+                SELECT :run, :type, true
+                  FROM steadwork.namespace
+                 WHERE namespace = :namespace
+                   AND disabled_at IS NOT NULL
+                   AND NOT :isChild
+                UNION ALL
+                SELECT run_id, type, false
                   FROM steadwork.run
                  WHERE shard = :shard
                    AND namespace = :namespace
@@ -132,7 +141,11 @@ final class SqliteTriggers {
                 .bind("run", run.id())
                 .bind("namespace", run.namespace())
                 .bind("key", run.idempotencyKey())
-                .map(row -> held(run, row.getColumn("run_id", RunId.class), row.getColumn("type", String.class)))
+                .bind("type", run.type())
+                .bind("isChild", run.parent() != null)
+                .map(row -> row.getColumn("disabled", Boolean.class)
+                        ? new TriggerResult(Outcome.NAMESPACE_DISABLED, run.id(), null)
+                        : held(run, row.getColumn("run_id", RunId.class), row.getColumn("type", String.class)))
                 .findOne()
                 .orElseGet(() -> refused(run));
     }

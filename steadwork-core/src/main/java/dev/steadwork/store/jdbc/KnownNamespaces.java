@@ -1,0 +1,106 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.NamespaceInfo;
+import dev.steadwork.SteadworkException;
+import dev.steadwork.store.Signals;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What this process knows of namespaces. Heartbeats tell whether something changed, and so do other processes where the
+ * database can; only who triggers without a worker in the process looks by itself, now and then.
+ */
+final class KnownNamespaces implements Signals.Listener {
+    private static final Logger log = LoggerFactory.getLogger(KnownNamespaces.class);
+    private static final long MAX_AGE_NANOS = Duration.ofSeconds(15).toNanos();
+
+    private final Database database;
+    private final Namespaces namespaces;
+    private volatile @Nullable Snapshot known;
+    private volatile long seenAtNanos = System.nanoTime();
+    private volatile boolean outdated;
+    private final ReentrantLock looking = new ReentrantLock();
+
+    private record Snapshot(long version, Map<String, NamespaceInfo> namespaces) {}
+
+    KnownNamespaces(Database database, Namespaces namespaces) {
+        this.database = database;
+        this.namespaces = namespaces;
+    }
+
+    /** As they were a moment ago. */
+    NamespaceInfo recent(String name) {
+        if (System.nanoTime() - seenAtNanos >= MAX_AGE_NANOS) {
+            outdated = true;
+        }
+        return of(name);
+    }
+
+    /** As far as is known. */
+    NamespaceInfo of(String name) {
+        var found = snapshot().namespaces.get(name);
+        return found == null ? NamespaceInfo.defaults(name) : found;
+    }
+
+    private Snapshot snapshot() {
+        var now = known;
+        if (now == null) {
+            return read(null);
+        }
+        return outdated ? lookAgain(now) : now;
+    }
+
+    /** Nobody waits for somebody else's look, and nothing fails because of it: what is known goes on to be true. */
+    private Snapshot lookAgain(Snapshot before) {
+        if (!looking.tryLock()) {
+            return before;
+        }
+        try {
+            outdated = false; // before the look: what changes meanwhile is told again
+            seenAtNanos = System.nanoTime();
+            return read(before);
+        } catch (SteadworkException unavailable) {
+            log.debug("The settings of namespaces cannot be read; those known before are used.", unavailable);
+            return before;
+        } finally {
+            looking.unlock();
+        }
+    }
+
+    private Snapshot read(@Nullable Snapshot before) {
+        var now = database.read(handle -> {
+            long version = namespaces.version(handle);
+            return before != null && before.version == version
+                    ? before
+                    : new Snapshot(version, byName(namespaces.list(handle)));
+        });
+        known = now;
+        return now;
+    }
+
+    private static Map<String, NamespaceInfo> byName(List<NamespaceInfo> all) {
+        return all.stream().collect(Collectors.toUnmodifiableMap(NamespaceInfo::name, Function.identity()));
+    }
+
+    /** A heartbeat saw this version. */
+    void seen(long version) {
+        seenAtNanos = System.nanoTime();
+        var now = known;
+        if (now != null && now.version != version) {
+            outdated = true;
+            snapshot();
+        }
+    }
+
+    @Override
+    public void settings() {
+        outdated = true;
+    }
+}
