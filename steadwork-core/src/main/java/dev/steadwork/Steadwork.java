@@ -7,6 +7,7 @@ import dev.steadwork.execute.DeadLetterRuns;
 import dev.steadwork.maintain.Deadlines;
 import dev.steadwork.maintain.Duties;
 import dev.steadwork.maintain.Duty;
+import dev.steadwork.maintain.Retention;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.Store;
@@ -56,7 +57,9 @@ public final class Steadwork implements AutoCloseable {
         this.engine = new Engine(store, committer, payloads, results, namespace, closed);
         this.settings = settings;
         var deadlines = new Deadlines(store, namespace, new DeadLetterRuns(namespace, payloads));
-        this.duties = new Duties(List.of(new Duty("deadlines", settings.pollInterval(), deadlines)));
+        this.duties = new Duties(List.of(
+                new Duty("deadlines", settings.pollInterval(), deadlines),
+                new Duty("retention", Duration.ofMinutes(10), new Retention(store, namespace))));
     }
 
     /** Opens a database by its JDBC URL ({@code jdbc:sqlite:app.db}, {@code jdbc:postgresql://host/db}) with defaults. */
@@ -103,6 +106,12 @@ public final class Steadwork implements AutoCloseable {
     /** Tenants and their settings; those of all namespaces of the database. */
     public Namespaces namespaces() {
         return new Namespaces(new StoredNamespaces(engine));
+    }
+
+    /** Runs of this namespace that its settings no longer keep. */
+    public ExpiredRuns expired() {
+        engine.checkOpen();
+        return new ExpiredRuns(new Retention(store, engine.namespace()));
     }
 
     /** A worker to be started in this process. */

@@ -2,6 +2,7 @@ package dev.steadwork.store;
 
 import dev.steadwork.RunId;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -32,6 +33,12 @@ public final class RunIds {
     /** An id in the slot of another run, so that both can change in one transaction. */
     public static RunId beside(RunId other) {
         return inSlot(other.slot());
+    }
+
+    /** The smallest id of its millisecond: the first 48 bits of a UUIDv7 are its time. */
+    public static RunId atTime(Instant time) {
+        long millis = Math.max(0, Math.min(time.toEpochMilli(), (1L << 48) - 1));
+        return new RunId(new UUID(millis << 16, 0));
     }
 
     /** The slot of a key. Frozen: stored runs depend on it. CRC-32 of namespace, NUL and key in UTF-8, last 10 bits. */

@@ -206,6 +206,14 @@ public interface Store extends AutoCloseable {
     /** The settings of a namespace as this process knows them: no older than a heartbeat, or 15 s without a worker. */
     NamespaceInfo settings(String namespace);
 
+    /**
+     * Looks at the next runs, oldest first, and deletes for good those that are no longer to be kept, in one short transaction.
+     *
+     * @param after where the part before ended; null at the beginning
+     * @param countOnly whether to leave them and only count
+     */
+    Swept sweep(String namespace, NamespaceInfo.Retention keep, @Nullable RunId after, boolean countOnly);
+
     /** Ends listeners, pools and connections that the store opened itself. */
     @Override
     void close();

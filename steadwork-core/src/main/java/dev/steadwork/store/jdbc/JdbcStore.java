@@ -16,6 +16,7 @@ import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.StepRecord;
 import dev.steadwork.store.Store;
+import dev.steadwork.store.Swept;
 import dev.steadwork.store.Transact;
 import dev.steadwork.store.TriggerResult;
 import dev.steadwork.store.WorkerRegistration;
@@ -45,6 +46,7 @@ abstract class JdbcStore implements Store {
     private final Messages messages;
     private final Transactions transactions;
     private final Limits limits;
+    private final Retention retention;
     private final Namespaces namespaces;
     protected final KnownNamespaces knownNamespaces;
     protected final Families families;
@@ -63,6 +65,7 @@ abstract class JdbcStore implements Store {
         this.reads = new Reads(database);
         this.registry = new Registry(database);
         this.limits = new Limits(database);
+        this.retention = new Retention(database);
         this.namespaces = new Namespaces(database);
         this.knownNamespaces = new KnownNamespaces(database, namespaces);
         signals.subscribe(knownNamespaces);
@@ -308,6 +311,11 @@ abstract class JdbcStore implements Store {
     @Override
     public void deregisterWorker(String namespace, String workerId) {
         registry.deregisterWorker(namespace, workerId);
+    }
+
+    @Override
+    public Swept sweep(String namespace, NamespaceInfo.Retention keep, @Nullable RunId after, boolean countOnly) {
+        return retention.sweep(namespace, keep, after, countOnly);
     }
 
     @Override

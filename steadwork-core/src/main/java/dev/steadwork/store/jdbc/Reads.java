@@ -7,6 +7,7 @@ import dev.steadwork.RunQuery;
 import dev.steadwork.StepInfo;
 import dev.steadwork.store.AttemptRecord;
 import dev.steadwork.store.RunEnd;
+import dev.steadwork.store.RunIds;
 import dev.steadwork.store.StepRecord;
 import java.time.Duration;
 import java.time.Instant;
@@ -196,17 +197,11 @@ final class Reads {
     }
 
     private static RunId madeAfter(@Nullable Instant time) {
-        return time == null ? FIRST : atTime(time.minus(CLOCK_SLACK));
+        return time == null ? FIRST : RunIds.atTime(time.minus(CLOCK_SLACK));
     }
 
     private static RunId madeBefore(@Nullable Instant time) {
-        return time == null ? LAST : atTime(time.plus(CLOCK_SLACK));
-    }
-
-    /** The smallest id of its millisecond: the first 48 bits of a UUIDv7 are its time. */
-    private static RunId atTime(Instant time) {
-        long millis = Math.max(0, Math.min(time.toEpochMilli(), (1L << 48) - 1));
-        return new RunId(new UUID(millis << 16, 0));
+        return time == null ? LAST : RunIds.atTime(time.plus(CLOCK_SLACK));
     }
 
     private Query ofRun(Handle handle, String sql, RunId run) {
