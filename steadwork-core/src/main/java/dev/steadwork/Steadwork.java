@@ -8,6 +8,7 @@ import dev.steadwork.maintain.Deadlines;
 import dev.steadwork.maintain.Duties;
 import dev.steadwork.maintain.Duty;
 import dev.steadwork.maintain.Retention;
+import dev.steadwork.maintain.SilentWorkers;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.Store;
@@ -20,6 +21,7 @@ import dev.steadwork.trigger.StoreTrigger;
 import dev.steadwork.trigger.StoredLimits;
 import dev.steadwork.trigger.StoredNamespaces;
 import dev.steadwork.trigger.StoredRun;
+import dev.steadwork.trigger.StoredWorkers;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -48,7 +50,14 @@ public final class Steadwork implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
     private final List<Worker> workers = new CopyOnWriteArrayList<>();
 
-    private record Settings(Workflow.Lease lease, Duration pollInterval, int crashBudget, boolean maintain) {}
+    private record Settings(
+            Workflow.Lease lease, Duration pollInterval, Duration staleAfter, int crashBudget, boolean maintain) {
+        /** Often enough to be told soon, and never so often that an idle process is heard of in the database. */
+        Duration silenceInterval() {
+            var half = staleAfter.dividedBy(2);
+            return half.compareTo(pollInterval) < 0 ? pollInterval : half;
+        }
+    }
 
     private Steadwork(Store store, Payloads payloads, String namespace, Settings settings) {
         this.store = store;
@@ -59,7 +68,8 @@ public final class Steadwork implements AutoCloseable {
         var deadlines = new Deadlines(store, namespace, new DeadLetterRuns(namespace, payloads));
         this.duties = new Duties(List.of(
                 new Duty("deadlines", settings.pollInterval(), deadlines),
-                new Duty("retention", Duration.ofMinutes(10), new Retention(store, namespace))));
+                new Duty("retention", Duration.ofMinutes(10), new Retention(store, namespace)),
+                new Duty("silent-workers", settings.silenceInterval(), new SilentWorkers(store, namespace))));
     }
 
     /** Opens a database by its JDBC URL ({@code jdbc:sqlite:app.db}, {@code jdbc:postgresql://host/db}) with defaults. */
@@ -112,6 +122,11 @@ public final class Steadwork implements AutoCloseable {
     public ExpiredRuns expired() {
         engine.checkOpen();
         return new ExpiredRuns(new Retention(store, engine.namespace()));
+    }
+
+    /** The workers of this namespace, in all processes. */
+    public Workers workers() {
+        return new Workers(new StoredWorkers(engine));
     }
 
     /** A worker to be started in this process. */
@@ -299,7 +314,8 @@ public final class Steadwork implements AutoCloseable {
          * @throws PreconditionFailed if the schema has another version and may not be migrated
          */
         public Steadwork open() {
-            var settings = new Settings(new Workflow.Lease(lease, heartbeat), pollInterval, crashBudget, maintain);
+            var settings =
+                    new Settings(new Workflow.Lease(lease, heartbeat), pollInterval, staleAfter, crashBudget, maintain);
             var payloads = new Payloads(codec, warnBytes, maxBytes);
             var store = openStore();
             try {

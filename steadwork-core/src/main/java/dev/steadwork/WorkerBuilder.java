@@ -22,6 +22,8 @@ public final class WorkerBuilder {
     private final Set<String> queues = new LinkedHashSet<>();
     private final Set<String> typePrefixes = new LinkedHashSet<>();
     private final Set<String> versions = new LinkedHashSet<>();
+    private final Map<String, String> labels = new LinkedHashMap<>();
+    private @Nullable String buildVersion;
     private @Nullable String name;
     private int concurrency = DEFAULT_CONCURRENCY;
     private Duration drainTimeout = DEFAULT_DRAIN_TIMEOUT;
@@ -38,6 +40,8 @@ public final class WorkerBuilder {
      * @param typePrefixes claim every type that begins with one of these; empty means: exactly the handled types
      * @param versions the versions to claim; empty means: all
      * @param limits how many runs of a type at once
+     * @param buildVersion the version of the program, if it was told
+     * @param labels what else is known of the worker
      */
     public record Spec(
             String name,
@@ -47,7 +51,24 @@ public final class WorkerBuilder {
             Set<String> versions,
             int concurrency,
             Map<String, Integer> limits,
-            Duration drainTimeout) {}
+            Duration drainTimeout,
+            @Nullable String buildVersion,
+            Map<String, String> labels) {
+
+        Spec serving(Map<String, Handling<?, ?>> these, Set<String> fromQueues, Set<String> withPrefixes) {
+            return new Spec(
+                    name,
+                    these,
+                    fromQueues,
+                    withPrefixes,
+                    versions,
+                    concurrency,
+                    limits,
+                    drainTimeout,
+                    buildVersion,
+                    labels);
+        }
+    }
 
     WorkerBuilder(Function<Spec, Worker> starter) {
         this.starter = starter;
@@ -77,6 +98,18 @@ public final class WorkerBuilder {
     /** Claims only runs of this version; may be called for several. Default: any version. */
     public WorkerBuilder version(String version) {
         versions.add(Check.name("version", version));
+        return this;
+    }
+
+    /** The version of your program, for people who look at {@link Steadwork#workers()}; it decides nothing. */
+    public WorkerBuilder buildVersion(String version) {
+        this.buildVersion = Check.name("build version", version);
+        return this;
+    }
+
+    /** Says something of the worker that {@link Steadwork#workers()} can be filtered by, such as its zone. */
+    public WorkerBuilder label(String key, String value) {
+        labels.put(Check.name("label key", key), Check.text("value of label " + key, value));
         return this;
     }
 
@@ -110,7 +143,10 @@ public final class WorkerBuilder {
         return this;
     }
 
-    /** Registers the workflows and starts to claim. */
+    /**
+     * Registers the workflows and starts to claim. The environment variables {@code STEADWORK_WORKER_QUEUES} and {@code
+     * STEADWORK_WORKER_TYPE_PREFIXES} (names with commas between) narrow what it claims: see docs/configuration.md.
+     */
     public Worker start() {
         if (handlers.isEmpty()) {
             throw new InvalidArgument(
@@ -126,7 +162,7 @@ public final class WorkerBuilder {
             throw new InvalidArgument(
                     "concurrency(workflow, n) and typePrefix(...) do not go together: a claim by prefix takes any type. Start two workers.");
         }
-        return starter.apply(new Spec(
+        var spec = new Spec(
                 name == null ? "worker-" + unnamed.incrementAndGet() : name,
                 Map.copyOf(handlers),
                 Set.copyOf(queues),
@@ -134,6 +170,9 @@ public final class WorkerBuilder {
                 Set.copyOf(versions),
                 concurrency,
                 Map.copyOf(limits),
-                drainTimeout));
+                drainTimeout,
+                buildVersion,
+                Map.copyOf(labels));
+        return starter.apply(WorkerRole.of(System::getenv).narrow(spec));
     }
 }

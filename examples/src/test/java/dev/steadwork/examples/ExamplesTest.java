@@ -112,6 +112,17 @@ class ExamplesTest {
     }
 
     @Test
+    void workers_are_listed_and_drained() throws Exception {
+        assertThat(output(WorkersExample::main))
+                .containsExactly(
+                        "1.0 greets Ada",
+                        "new 1.1 serves [greet]: ONLINE",
+                        "old 1.0 serves [greet]: DRAINING",
+                        "online: 1",
+                        "1.1 greets Bob");
+    }
+
+    @Test
     void prefixes_and_namespaces_example_stays_in_its_namespace() throws Exception {
         assertThat(output(PrefixesAndNamespacesExample::main))
                 .containsExactly(

@@ -48,6 +48,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     private volatile List<String> queues = List.of();
     private volatile Set<Integer> topics = Set.of();
     private volatile boolean stopping;
+    private volatile boolean draining;
     private volatile long timersDueNanos = System.nanoTime();
     private volatile long timersSeenNanos = System.nanoTime();
     private volatile boolean wantsSlots = true;
@@ -116,12 +117,16 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         retryNanos = pollNanos;
         for (var share : shares) {
             int free = share.free(slots);
-            int claimed = free > 0 && !queues.isEmpty() && !stopping ? claim(share, free) : 0;
+            int claimed = free > 0 && !queues.isEmpty() && mayClaim() ? claim(share, free) : 0;
             more |= free > 0 && claimed == free;
             full |= free <= 0;
         }
         wantsSlots = full || more || heldBack;
         return more;
+    }
+
+    private boolean mayClaim() {
+        return !stopping && !draining;
     }
 
     private int claim(Share share, int limit) {
@@ -220,18 +225,48 @@ final class ClaimLoop implements Runnable, Signals.Listener {
 
     /** A worker that claims by prefix reads the queues of the definitions that match now. */
     private void refreshQueues() {
-        var explicit = spec.queues();
-        if (!explicit.isEmpty()) {
-            queues = List.copyOf(explicit);
-        } else if (!spec.typePrefixes().isEmpty()) {
-            queues = List.copyOf(store.queuesOfPrefixes(namespace, spec.typePrefixes()));
-        } else {
-            queues = spec.handlers().values().stream()
-                    .map(handling -> handling.workflow().options().queue())
-                    .distinct()
+        if (isByPrefix(spec)) {
+            var found = store.queuesOfPrefixes(namespace, spec.typePrefixes()).stream()
+                    .sorted()
                     .toList();
+            if (!found.equals(queues)) {
+                store.workerReads(namespace, worker, found);
+            }
+            queues = found;
+        } else {
+            queues = namedQueues(spec);
         }
         topics = queues.stream().map(queue -> Signals.topic(namespace, queue)).collect(Collectors.toSet());
+    }
+
+    private static boolean isByPrefix(WorkerBuilder.Spec spec) {
+        return spec.queues().isEmpty() && !spec.typePrefixes().isEmpty();
+    }
+
+    /** The queues that are known without asking the database. */
+    static List<String> namedQueues(WorkerBuilder.Spec spec) {
+        if (spec.handlers().isEmpty() || isByPrefix(spec)) {
+            return List.of();
+        }
+        return spec.queues().isEmpty()
+                ? spec.handlers().values().stream()
+                        .map(handling -> handling.workflow().options().queue())
+                        .distinct()
+                        .toList()
+                : List.copyOf(spec.queues());
+    }
+
+    List<String> queues() {
+        return queues;
+    }
+
+    /** Claims nothing more for now, or again. */
+    void drain(boolean asked) {
+        if (draining != asked) {
+            draining = asked;
+            log.info("Worker {} {}.", worker, asked ? "was asked to drain: it takes no more runs" : "takes runs again");
+            wakeup.wake();
+        }
     }
 
     @Override

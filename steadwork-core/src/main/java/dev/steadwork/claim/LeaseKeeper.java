@@ -8,6 +8,7 @@ import dev.steadwork.execute.Execution;
 import dev.steadwork.execute.RunExecutor;
 import dev.steadwork.execute.Threads;
 import dev.steadwork.store.Heartbeat;
+import dev.steadwork.store.HeartbeatAnswer;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.Store;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +36,7 @@ final class LeaseKeeper implements Runnable, Signals.Listener {
     private final Duration tick;
     private final Availability availability;
     private final LimitedQueues limitedQueues;
+    private final Consumer<HeartbeatAnswer.Entry> onEntry;
     private final RunExecutor executor;
     private final Map<RunId, Held> held = new ConcurrentHashMap<>();
     private final AtomicLong completed = new AtomicLong();
@@ -53,7 +56,9 @@ final class LeaseKeeper implements Runnable, Signals.Listener {
             Collection<Share> shares,
             RunExecutor executor,
             Availability availability,
-            LimitedQueues limitedQueues) {
+            LimitedQueues limitedQueues,
+            Consumer<HeartbeatAnswer.Entry> onEntry) {
+        this.onEntry = onEntry;
         this.store = store;
         this.namespace = namespace;
         this.worker = worker;
@@ -102,10 +107,11 @@ final class LeaseKeeper implements Runnable, Signals.Listener {
         beatSoon();
     }
 
-    /** Something was asked of a run with this hash: if it is ours, look now instead of at the next heartbeat. */
+    /** Something was asked of what has this hash: if it is ours, look now instead of at the next heartbeat. */
     @Override
-    public void requested(int runHash) {
-        if (held.keySet().stream().anyMatch(run -> Signals.hash(run) == runHash)) {
+    public void requested(int hash) {
+        if (hash == Signals.hash(namespace, worker)
+                || held.keySet().stream().anyMatch(run -> Signals.hash(run) == hash)) {
             beatSoon();
         }
     }
@@ -166,10 +172,32 @@ final class LeaseKeeper implements Runnable, Signals.Listener {
 
     private synchronized void beat(List<Held> due) {
         long sentAt = System.nanoTime();
+        var answer = send(due);
+        registeredAtNanos = sentAt;
+        for (var run : due) {
+            var requests = answer.held().get(run.execution().id());
+            if (requests == null) {
+                run.execution().stop(Execution.Stop.LEASE_LOST);
+                continue;
+            }
+            run.renewed(sentAt);
+            if (requests.cancel()) {
+                run.execution().stop(Execution.Stop.CANCEL);
+            }
+            if (requests.pause()) {
+                run.execution().requestPause();
+            }
+        }
+        availability.recovered();
+        onEntry.accept(answer.entry());
+    }
+
+    /** What was counted since the last heartbeat goes with it, or with the next one if it fails. */
+    private HeartbeatAnswer send(List<Held> due) {
         long newlyCompleted = completed.getAndSet(0);
         long newlyFailed = failed.getAndSet(0);
         try {
-            var answer = store.heartbeat(new Heartbeat(
+            return store.heartbeat(new Heartbeat(
                     namespace,
                     worker,
                     due.stream().map(Held::forHeartbeat).toList(),
@@ -177,22 +205,6 @@ final class LeaseKeeper implements Runnable, Signals.Listener {
                     newlyCompleted,
                     newlyFailed,
                     draining));
-            registeredAtNanos = sentAt;
-            for (var run : due) {
-                var requests = answer.held().get(run.execution().id());
-                if (requests == null) {
-                    run.execution().stop(Execution.Stop.LEASE_LOST);
-                    continue;
-                }
-                run.renewed(sentAt);
-                if (requests.cancel()) {
-                    run.execution().stop(Execution.Stop.CANCEL);
-                }
-                if (requests.pause()) {
-                    run.execution().requestPause();
-                }
-            }
-            availability.recovered();
         } catch (RuntimeException failure) {
             completed.addAndGet(newlyCompleted);
             failed.addAndGet(newlyFailed);

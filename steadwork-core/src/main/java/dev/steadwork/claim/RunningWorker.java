@@ -13,6 +13,7 @@ import dev.steadwork.execute.Execution;
 import dev.steadwork.execute.RunExecutor;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.Definition;
+import dev.steadwork.store.HeartbeatAnswer;
 import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.Store;
@@ -88,7 +89,8 @@ public final class RunningWorker implements Worker {
                 shares,
                 executor,
                 availability,
-                limitedQueues);
+                limitedQueues,
+                this::heard);
         this.loop = new ClaimLoop(
                 store,
                 engine.namespace(),
@@ -113,10 +115,13 @@ public final class RunningWorker implements Worker {
                 spec.name(),
                 host,
                 pid,
-                spec.queues().stream().sorted().toList(),
+                ClaimLoop.namedQueues(spec).stream().sorted().toList(),
                 spec.handlers().keySet().stream().sorted().toList(),
                 spec.typePrefixes().stream().sorted().toList(),
-                spec.concurrency());
+                spec.versions().stream().sorted().toList(),
+                spec.concurrency(),
+                spec.buildVersion(),
+                spec.labels());
     }
 
     /** Registers the worker and its workflows and starts to claim. */
@@ -145,9 +150,19 @@ public final class RunningWorker implements Worker {
         return slots.used();
     }
 
-    private void settled(Execution execution, Write.@Nullable Fenced outcome) {
+    /** What the registry has to say, with every heartbeat. */
+    private void heard(HeartbeatAnswer.Entry entry) {
+        loop.drain(entry == HeartbeatAnswer.Entry.DRAIN);
+        if (entry == HeartbeatAnswer.Entry.MISSING) {
+            log.warn("Worker {} had been forgotten; it registers again.", id());
+            store.registerWorker(registration.reading(loop.queues()));
+        }
+    }
+
+    /** @param stored what the database keeps of how it ended; null if nothing */
+    private void settled(Execution execution, Write.@Nullable Fenced stored) {
         keeper.letGo(execution);
-        if (outcome instanceof Write.Finish end) {
+        if (stored instanceof Write.Finish end) {
             if (end.status() == RunStatus.COMPLETED) {
                 keeper.countCompleted();
             } else if (end.status() == RunStatus.FAILED) {
@@ -181,8 +196,8 @@ public final class RunningWorker implements Worker {
         if (!waitUntil(() -> slots.used() == 0, spec.drainTimeout())) {
             handBack();
         }
-        deregister();
         keeper.stop();
+        deregister();
         executor.close();
         ended.countDown();
         log.info("Worker {} has ended.", id());

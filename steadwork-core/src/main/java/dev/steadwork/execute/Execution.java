@@ -395,19 +395,19 @@ public final class Execution implements Runnable {
         if (!settled.compareAndSet(false, true)) {
             return;
         }
+        Write.Fenced stored = null;
         try {
-            if (outcome != null) {
-                store(outcome);
-            }
+            stored = outcome == null ? null : store(outcome);
         } catch (RuntimeException | Error failure) {
             log.error(
                     "Run {}: how it ended could not be stored; it goes on when its lease has expired.", id(), failure);
         } finally {
-            executor.settled(this, outcome);
+            executor.settled(this, stored);
         }
     }
 
-    private void store(Write.Fenced outcome) {
+    /** Returns what is kept of it in the end, which is a cancellation if that came first. */
+    private Write.@Nullable Fenced store(Write.Fenced outcome) {
         var waiting = executor.waitingFor(id());
         var ack = executor.recorder().write(outcome, this::isLost);
         switch (ack.outcome()) {
@@ -415,11 +415,15 @@ public final class Execution implements Runnable {
                 if (outcome instanceof Write.Finish end) {
                     waiting.accept(new RunEnd(id(), end.status(), end.output(), end.error()));
                 }
+                return outcome;
             }
-            case CANCEL_REQUESTED -> store(cancelledInsteadOf(outcome));
+            case CANCEL_REQUESTED -> {
+                return store(cancelledInsteadOf(outcome));
+            }
             case LEASE_LOST -> log.info("Run {}: another worker has it now; nothing was recorded.", id());
             case NOT_FOUND -> log.warn("Run {} no longer exists; nothing was recorded.", id());
         }
+        return null;
     }
 
     /** With undo steps it goes to whoever claims it next, who finds the request and executes them. */

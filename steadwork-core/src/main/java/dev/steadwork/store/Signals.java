@@ -20,8 +20,8 @@ public final class Signals {
         /** A run with this hash may have ended. */
         default void ended(int runHash) {}
 
-        /** Cancellation or a pause may have been asked of a run with this hash. */
-        default void requested(int runHash) {}
+        /** Something may have been asked of a run, or of a worker, with this hash. */
+        default void requested(int hash) {}
 
         /** The settings of a namespace may have changed. */
         default void settings() {}
@@ -54,8 +54,8 @@ public final class Signals {
         }
     }
 
-    public void requested(int runHash) {
-        listeners.forEach(listener -> listener.requested(runHash));
+    public void requested(int hash) {
+        listeners.forEach(listener -> listener.requested(hash));
     }
 
     public void settings() {
@@ -74,5 +74,10 @@ public final class Signals {
     /** The hash of a run: the same in every process. */
     public static int hash(RunId run) {
         return run.uuid().hashCode();
+    }
+
+    /** The hash of a worker: the same in every process. */
+    public static int hash(String namespace, String workerId) {
+        return 31 * namespace.hashCode() + workerId.hashCode();
     }
 }

@@ -8,7 +8,10 @@ import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
 import dev.steadwork.RunQuery;
 import dev.steadwork.StepInfo;
+import dev.steadwork.WorkerInfo;
+import dev.steadwork.Workers;
 import java.sql.Connection;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -173,8 +176,25 @@ public interface Store extends AutoCloseable {
     /** Adds the worker, or makes it ONLINE again; the same (namespace, host, pid, name) is the same worker. */
     void registerWorker(WorkerRegistration worker);
 
-    /** Marks the worker OFFLINE. */
-    void deregisterWorker(String namespace, String workerId);
+    /** Records which queues the worker reads from now on. */
+    void workerReads(String namespace, String workerId, Collection<String> queues);
+
+    /** Marks the worker OFFLINE; whether there is such a worker. */
+    boolean deregisterWorker(String namespace, String workerId);
+
+    /** Asks the worker to take no more runs, until it registers again or is resumed; whether there is such a worker. */
+    boolean drainWorker(String namespace, String workerId);
+
+    /** Takes back what {@link #drainWorker} asked; whether there is such a worker. */
+    boolean resumeWorker(String namespace, String workerId);
+
+    /** Marks workers OFFLINE that have been silent for too long, and forgets those that have been so for this long. */
+    void expireWorkers(String namespace, Duration forgetAfter);
+
+    /** Workers that match, by id, after {@code after} if it is given. */
+    List<WorkerInfo> workers(String namespace, Workers.Filter filter, @Nullable String after, int limit);
+
+    long countWorkers(String namespace, Workers.Filter filter);
 
     /**
      * Creates a namespace.

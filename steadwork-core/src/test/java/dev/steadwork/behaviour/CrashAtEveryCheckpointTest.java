@@ -386,7 +386,9 @@ class CrashAtEveryCheckpointTest {
                                     Set.of(),
                                     8,
                                     Map.of(),
-                                    Duration.ofMillis(1)))
+                                    Duration.ofMillis(1),
+                                    null,
+                                    Map.of()))
                     .start();
         }
 

@@ -152,7 +152,9 @@ class QuietTest {
                                     Set.of(),
                                     100,
                                     Map.of(),
-                                    Duration.ofSeconds(30)))
+                                    Duration.ofSeconds(30),
+                                    null,
+                                    Map.of()))
                     .start();
         }
 

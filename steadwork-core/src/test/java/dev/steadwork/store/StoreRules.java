@@ -143,8 +143,23 @@ interface StoreRules {
     }
 
     default void registerWorker(List<String> types, List<String> typePrefixes) {
-        store().registerWorker(new WorkerRegistration(
-                namespace(), WORKER, "main", "localhost", 42, List.of(TYPE), types, typePrefixes, 10));
+        store().registerWorker(aWorker(WORKER, types, typePrefixes));
+    }
+
+    default WorkerRegistration aWorker(String id, List<String> types, List<String> typePrefixes) {
+        return new WorkerRegistration(
+                namespace(),
+                id,
+                "main",
+                "localhost",
+                42,
+                List.of(TYPE),
+                types,
+                typePrefixes,
+                List.of(),
+                10,
+                null,
+                Map.of());
     }
 
     /** A filter that every run matches. */

@@ -213,6 +213,10 @@ interface TriggerRules extends StoreRules {
         assertThat(trigger(demanding).outcome()).isEqualTo(Outcome.NO_WORKER_ONLINE);
 
         registerWorker(List.of(TYPE), List.of());
+        store().drainWorker(namespace(), WORKER);
+        assertThat(trigger(demanding).outcome()).isEqualTo(Outcome.NO_WORKER_ONLINE);
+
+        registerWorker(List.of(TYPE), List.of());
         assertThat(trigger(demanding).outcome()).isEqualTo(Outcome.CREATED);
         try (var impatient = openAnother(Duration.ZERO)) {
             var results = impatient.triggerAll(List.of(demanding.build()));

@@ -22,6 +22,11 @@ public final class Script implements WorkflowHandler<List<String>, List<Long>> {
                     "script", new TypeRef<List<String>>() {}, new TypeRef<List<Long>>() {})
             .check(TriggerCheck.ACCEPT);
 
+    /** The same under another name, for workers that tell types apart. */
+    public static final Workflow<List<String>, List<Long>> OTHER = Workflow.define(
+                    "other.script", new TypeRef<List<String>>() {}, new TypeRef<List<Long>>() {})
+            .check(TriggerCheck.ACCEPT);
+
     private final Consumer<String> report;
     private final CountDownLatch go = new CountDownLatch(1);
 

@@ -28,7 +28,11 @@ public final class TestWorkerMain {
                 .poolSize(4)
                 .open();
         try (steadwork) {
-            var worker = steadwork.worker().handle(Script.SCRIPT, script).start();
+            var worker = steadwork
+                    .worker()
+                    .handle(Script.SCRIPT, script)
+                    .handle(Script.OTHER, script)
+                    .start();
             worker.join();
             System.out.println("ended");
         }

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** A worker in a JVM of its own: it can be killed, asked to end, frozen and thawed. */
@@ -21,6 +22,11 @@ public final class WorkerProcess implements AutoCloseable {
     }
 
     public static WorkerProcess start(String url, Duration lease) {
+        return start(url, lease, Map.of());
+    }
+
+    /** @param environment variables to be set beside those of this process */
+    public static WorkerProcess start(String url, Duration lease, Map<String, String> environment) {
         var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         var command = new ProcessBuilder(
                 java,
@@ -32,6 +38,7 @@ public final class WorkerProcess implements AutoCloseable {
                 TestWorkerMain.class.getName(),
                 url,
                 lease.toString());
+        command.environment().putAll(environment);
         try {
             return new WorkerProcess(command.redirectErrorStream(true).start());
         } catch (IOException e) {

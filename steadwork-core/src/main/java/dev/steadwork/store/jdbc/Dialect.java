@@ -47,4 +47,10 @@ interface Dialect {
 
     /** Parameters as those of {@link #selectRuns()}, without limit. */
     String countRuns();
+
+    /** Parameters: namespace, after, queue, status, labels, limit. */
+    String selectWorkers();
+
+    /** Parameters as those of {@link #selectWorkers()}, without after and limit. */
+    String countWorkers();
 }

@@ -8,6 +8,8 @@ import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
 import dev.steadwork.RunQuery;
 import dev.steadwork.StepInfo;
+import dev.steadwork.WorkerInfo;
+import dev.steadwork.Workers;
 import dev.steadwork.store.DeadLetters;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.NewRun;
@@ -22,6 +24,7 @@ import dev.steadwork.store.TriggerResult;
 import dev.steadwork.store.WorkerRegistration;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -43,6 +46,7 @@ abstract class JdbcStore implements Store {
     private final Deadlines deadlines;
     private final Reads reads;
     private final Registry registry;
+    private final WorkerRegistry workers;
     private final Messages messages;
     private final Transactions transactions;
     private final Limits limits;
@@ -64,6 +68,7 @@ abstract class JdbcStore implements Store {
         this.forks = new Forks(database, this);
         this.reads = new Reads(database);
         this.registry = new Registry(database);
+        this.workers = new WorkerRegistry(database, config.staleAfter());
         this.limits = new Limits(database);
         this.retention = new Retention(database);
         this.namespaces = new Namespaces(database);
@@ -86,9 +91,9 @@ abstract class JdbcStore implements Store {
         signals.ended(runHashes);
     }
 
-    /** Something was asked of a run. Called after the commit; a store that can tells other processes too. */
-    protected void tellRequested(int runHash) {
-        signals.requested(runHash);
+    /** Something was asked of a run or a worker. Called after the commit; a store that can tells other processes too. */
+    protected void tellRequested(int hash) {
+        signals.requested(hash);
     }
 
     /** Settings of a namespace have changed. Called after the commit; a store that can tells other processes too. */
@@ -305,12 +310,46 @@ abstract class JdbcStore implements Store {
 
     @Override
     public void registerWorker(WorkerRegistration worker) {
-        registry.registerWorker(worker);
+        workers.register(worker);
     }
 
     @Override
-    public void deregisterWorker(String namespace, String workerId) {
-        registry.deregisterWorker(namespace, workerId);
+    public void workerReads(String namespace, String workerId, Collection<String> queues) {
+        workers.reads(namespace, workerId, queues);
+    }
+
+    @Override
+    public boolean deregisterWorker(String namespace, String workerId) {
+        return workers.deregister(namespace, workerId);
+    }
+
+    @Override
+    public boolean drainWorker(String namespace, String workerId) {
+        boolean found = workers.drain(namespace, workerId);
+        tellRequested(Signals.hash(namespace, workerId));
+        return found;
+    }
+
+    @Override
+    public boolean resumeWorker(String namespace, String workerId) {
+        boolean found = workers.resume(namespace, workerId);
+        tellRequested(Signals.hash(namespace, workerId));
+        return found;
+    }
+
+    @Override
+    public void expireWorkers(String namespace, Duration forgetAfter) {
+        workers.expire(namespace, forgetAfter);
+    }
+
+    @Override
+    public List<WorkerInfo> workers(String namespace, Workers.Filter filter, @Nullable String after, int limit) {
+        return workers.list(namespace, filter, after, limit);
+    }
+
+    @Override
+    public long countWorkers(String namespace, Workers.Filter filter) {
+        return workers.count(namespace, filter);
     }
 
     @Override

@@ -206,6 +206,38 @@ final class PostgresDialect implements Dialect {
                 """;
     }
 
+    @Override
+    public String selectWorkers() {
+        return """
+                SELECT w.worker_id, w.name, w.host, w.pid, w.status, w.concurrency, w.active, w.completed, w.failed, w.queues,
+                       w.type_prefixes, w.versions, w.build_version, w.labels, w.registered_at, w.heartbeat_at,
+                       (SELECT CAST(json_agg(t.type ORDER BY t.type) AS text)
+                          FROM steadwork.worker_type AS t
+                         WHERE t.namespace = w.namespace
+                           AND t.worker_id = w.worker_id) AS types
+                  FROM steadwork.worker AS w
+                 WHERE w.namespace = :namespace
+                   AND w.worker_id > :after
+                   AND (CAST(:queue AS text) IS NULL OR jsonb_exists(CAST(w.queues AS jsonb), :queue))
+                   AND (CAST(:status AS text) IS NULL OR w.status = :status)
+                   AND (CAST(:labels AS jsonb) IS NULL OR CAST(w.labels AS jsonb) @> CAST(:labels AS jsonb))
+                 ORDER BY w.worker_id
+                 LIMIT :limit
+                """;
+    }
+
+    @Override
+    public String countWorkers() {
+        return """
+                SELECT count(*)
+                  FROM steadwork.worker AS w
+                 WHERE w.namespace = :namespace
+                   AND (CAST(:queue AS text) IS NULL OR jsonb_exists(CAST(w.queues AS jsonb), :queue))
+                   AND (CAST(:status AS text) IS NULL OR w.status = :status)
+                   AND (CAST(:labels AS jsonb) IS NULL OR CAST(w.labels AS jsonb) @> CAST(:labels AS jsonb))
+                """;
+    }
+
     private static final class InstantArgument extends AbstractArgumentFactory<Instant> {
         InstantArgument() {
             super(Types.TIMESTAMP_WITH_TIMEZONE);

@@ -142,30 +142,38 @@ final class PostgresTimers {
                 .sorted((one, other) -> one.run().compareTo(other.run()))
                 .toList();
         var requests = new HashMap<RunId, HeartbeatAnswer.Requests>();
-        var clock = new Instant[] {Instant.EPOCH};
+        var alive = new Alive();
         var pipeline = new Pipeline(database);
-        addWorker(pipeline, heartbeat, clock);
+        addWorker(pipeline, heartbeat, alive);
         addLeases(pipeline, held, requests);
         addSettings(pipeline, version);
         pipeline.run(connection);
-        return new HeartbeatAnswer(clock[0], requests);
+        return new HeartbeatAnswer(alive.now, alive.entry, requests);
     }
 
-    private static void addWorker(Pipeline pipeline, Heartbeat heartbeat, Instant[] clock) {
+    /** What the registry answers to a sign of life. */
+    private static final class Alive {
+        private Instant now = Instant.EPOCH;
+        private HeartbeatAnswer.Entry entry = HeartbeatAnswer.Entry.MISSING;
+    }
+
+    private static void addWorker(Pipeline pipeline, Heartbeat heartbeat, Alive alive) {
         var sql = """
                 WITH clock AS MATERIALIZED (SELECT now() AS now),
                      alive AS (
                          UPDATE steadwork.worker AS w
-                            SET status = :status,
+                            SET status = CASE WHEN w.drain_requested_at IS NULL THEN :status ELSE 'DRAINING' END,
                                 heartbeat_at = clock.now,
                                 active = :active,
                                 completed = w.completed + :completed,
                                 failed = w.failed + :failed
                            FROM clock
                           WHERE w.namespace = :namespace
-                            AND w.worker_id = :worker)
-                SELECT now
+                            AND w.worker_id = :worker
+                         RETURNING w.drain_requested_at IS NOT NULL AS drain)
+                SELECT clock.now, alive.drain IS NULL AS missing, alive.drain
                   FROM clock
+                  LEFT JOIN alive ON true
                 """;
         var values = Columns.of(List.of())
                 .with("namespace", heartbeat.namespace())
@@ -175,10 +183,10 @@ final class PostgresTimers {
                 .with("completed", heartbeat.completed())
                 .with("failed", heartbeat.failed())
                 .values();
-        pipeline.add(
-                sql,
-                values,
-                row -> clock[0] = row.getObject("now", OffsetDateTime.class).toInstant());
+        pipeline.add(sql, values, row -> {
+            alive.now = row.getObject("now", OffsetDateTime.class).toInstant();
+            alive.entry = HeartbeatAnswer.Entry.of(row.getBoolean("missing"), row.getBoolean("drain"));
+        });
     }
 
     private static void addSettings(Pipeline pipeline, long[] version) {

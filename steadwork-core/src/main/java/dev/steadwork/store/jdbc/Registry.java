@@ -1,16 +1,14 @@
 package dev.steadwork.store.jdbc;
 
 import dev.steadwork.store.Definition;
-import dev.steadwork.store.WorkerRegistration;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.Set;
-import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
-/** Who is there: workflow types and the workers that serve them. */
+/** The workflow types that somebody registered. */
 final class Registry {
     private final Database database;
 
@@ -83,78 +81,5 @@ final class Registry {
             }
             return queues;
         });
-    }
-
-    void registerWorker(WorkerRegistration worker) {
-        var sql = """
-                INSERT INTO steadwork.worker
-                    (namespace, worker_id, name, host, pid, status, concurrency, queues, type_prefixes, registered_at,
-                     heartbeat_at)
-                VALUES
-                    (:namespace, :worker, :name, :host, :pid, 'ONLINE', :concurrency, :queues, :prefixes, :now, :now)
-                ON CONFLICT (namespace, worker_id) DO UPDATE
-                   SET status = 'ONLINE',
-                       concurrency = excluded.concurrency,
-                       active = 0,
-                       queues = excluded.queues,
-                       type_prefixes = excluded.type_prefixes,
-                       heartbeat_at = excluded.heartbeat_at
-                """;
-        database.inTransaction(handle -> {
-            handle.createUpdate(database.sql(sql))
-                    .bind("namespace", worker.namespace())
-                    .bind("worker", worker.id())
-                    .bind("name", worker.name())
-                    .bind("host", worker.host())
-                    .bind("pid", worker.pid())
-                    .bind("concurrency", worker.concurrency())
-                    .bind("queues", Rows.listJson(worker.queues()))
-                    .bind("prefixes", Rows.listJson(worker.typePrefixes()))
-                    .bind("now", database.now(handle))
-                    .execute();
-            replaceTypes(handle, worker);
-            return worker;
-        });
-    }
-
-    private void replaceTypes(Handle handle, WorkerRegistration worker) {
-        var delete = """
-                DELETE FROM steadwork.worker_type
-                 WHERE namespace = :namespace
-                   AND worker_id = :worker
-                """;
-        var insert = """
-                INSERT INTO steadwork.worker_type (namespace, type, worker_id)
-                VALUES (:namespace, :type, :worker)
-                ON CONFLICT DO NOTHING
-                """;
-        handle.createUpdate(database.sql(delete))
-                .bind("namespace", worker.namespace())
-                .bind("worker", worker.id())
-                .execute();
-        var batch = handle.prepareBatch(database.sql(insert));
-        for (var type : worker.types()) {
-            batch.bind("namespace", worker.namespace())
-                    .bind("type", type)
-                    .bind("worker", worker.id())
-                    .add();
-        }
-        if (batch.size() > 0) {
-            batch.execute();
-        }
-    }
-
-    void deregisterWorker(String namespace, String workerId) {
-        var sql = """
-                UPDATE steadwork.worker
-                   SET status = 'OFFLINE',
-                       active = 0
-                 WHERE namespace = :namespace
-                   AND worker_id = :worker
-                """;
-        database.inTransaction(handle -> handle.createUpdate(database.sql(sql))
-                .bind("namespace", namespace)
-                .bind("worker", workerId)
-                .execute());
     }
 }

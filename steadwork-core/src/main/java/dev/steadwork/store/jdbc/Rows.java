@@ -19,8 +19,10 @@ import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.StepRecord;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jdbi.v3.core.result.RowView;
@@ -117,6 +119,16 @@ final class Rows {
         var json = JSON.createArrayNode();
         values.forEach(json::add);
         return json.toString();
+    }
+
+    /** A list as {@link #listJson} wrote it; empty if there is none. */
+    static List<String> list(@Nullable String json) {
+        if (json == null) {
+            return List.of();
+        }
+        var values = new ArrayList<String>();
+        tree(json).forEach(value -> values.add(value.asText()));
+        return List.copyOf(values);
     }
 
     /** The content type as it is stored: the common one, JSON, is NULL. */

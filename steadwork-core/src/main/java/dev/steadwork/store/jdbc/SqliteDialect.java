@@ -204,6 +204,54 @@ final class SqliteDialect implements Dialect {
                 """;
     }
 
+    @Override
+    public String selectWorkers() {
+        return """
+                SELECT w.worker_id, w.name, w.host, w.pid, w.status, w.concurrency, w.active, w.completed, w.failed, w.queues,
+                       w.type_prefixes, w.versions, w.build_version, w.labels, w.registered_at, w.heartbeat_at,
+                       (SELECT json_group_array(t.type)
+                          FROM (SELECT type
+                                  FROM steadwork.worker_type
+                                 WHERE namespace = w.namespace
+                                   AND worker_id = w.worker_id
+                                 ORDER BY type) AS t) AS types
+                  FROM steadwork.worker AS w
+                 WHERE w.namespace = :namespace
+                   AND w.worker_id > :after
+                   AND (:queue IS NULL OR EXISTS (SELECT 1 FROM json_each(w.queues) AS q WHERE q.value = :queue))
+                   AND (:status IS NULL OR w.status = :status)
+                   AND NOT EXISTS (
+                       SELECT 1
+                         FROM json_each(:labels) AS wanted
+                        WHERE NOT EXISTS (
+                              SELECT 1
+                                FROM json_each(w.labels) AS found
+                               WHERE found.key = wanted.key
+                                 AND found.value = wanted.value))
+                 ORDER BY w.worker_id
+                 LIMIT :limit
+                """;
+    }
+
+    @Override
+    public String countWorkers() {
+        return """
+                SELECT count(*)
+                  FROM steadwork.worker AS w
+                 WHERE w.namespace = :namespace
+                   AND (:queue IS NULL OR EXISTS (SELECT 1 FROM json_each(w.queues) AS q WHERE q.value = :queue))
+                   AND (:status IS NULL OR w.status = :status)
+                   AND NOT EXISTS (
+                       SELECT 1
+                         FROM json_each(:labels) AS wanted
+                        WHERE NOT EXISTS (
+                              SELECT 1
+                                FROM json_each(w.labels) AS found
+                               WHERE found.key = wanted.key
+                                 AND found.value = wanted.value))
+                """;
+    }
+
     private static final class InstantArgument extends AbstractArgumentFactory<Instant> {
         InstantArgument() {
             super(Types.INTEGER);

@@ -105,12 +105,12 @@ final class SqliteTimers {
     HeartbeatAnswer heartbeat(Handle handle, Heartbeat heartbeat, long[] version) {
         var now = database.now(handle);
         version[0] = namespaces.version(handle);
-        updateWorker(handle, heartbeat, now);
+        var entry = updateWorker(handle, heartbeat, now);
         var answers = new HashMap<RunId, Requests>();
         for (var held : heartbeat.held()) {
             prolong(handle, held, now).ifPresent(requests -> answers.put(held.run(), requests));
         }
-        return new HeartbeatAnswer(now, answers);
+        return new HeartbeatAnswer(now, entry, answers);
     }
 
     private Optional<Requests> prolong(Handle handle, Heartbeat.Held held, Instant now) {
@@ -140,18 +140,19 @@ final class SqliteTimers {
                 .findOne();
     }
 
-    private void updateWorker(Handle handle, Heartbeat heartbeat, Instant now) {
+    private HeartbeatAnswer.Entry updateWorker(Handle handle, Heartbeat heartbeat, Instant now) {
         var sql = """
                 UPDATE steadwork.worker
                    SET heartbeat_at = :now,
                        active = :active,
                        completed = completed + :completed,
                        failed = failed + :failed,
-                       status = :status
+                       status = CASE WHEN drain_requested_at IS NULL THEN :status ELSE 'DRAINING' END
                  WHERE namespace = :namespace
                    AND worker_id = :worker
+                RETURNING drain_requested_at IS NOT NULL AS drain
                 """;
-        handle.createUpdate(database.sql(sql))
+        return handle.createQuery(database.sql(sql))
                 .bind("namespace", heartbeat.namespace())
                 .bind("worker", heartbeat.worker())
                 .bind("now", now)
@@ -159,6 +160,9 @@ final class SqliteTimers {
                 .bind("completed", heartbeat.completed())
                 .bind("failed", heartbeat.failed())
                 .bind("status", heartbeat.draining() ? "DRAINING" : "ONLINE")
-                .execute();
+                .mapTo(Boolean.class)
+                .findOne()
+                .map(drain -> HeartbeatAnswer.Entry.of(false, drain))
+                .orElse(HeartbeatAnswer.Entry.MISSING);
     }
 }

@@ -301,7 +301,18 @@ class SqliteFileTest {
         });
         store.migrate();
         store.registerWorker(new WorkerRegistration(
-                "default", "worker-1", "worker", "here", 1, List.of(), List.of("checkout"), List.of(), 1));
+                "default",
+                "worker-1",
+                "worker",
+                "here",
+                1,
+                List.of(),
+                List.of("checkout"),
+                List.of(),
+                List.of(),
+                1,
+                null,
+                Map.of()));
         await().atMost(Duration.ofSeconds(10)).until(() -> {
             store.triggerAll(List.of(newRun()));
             return gaps.get() > 0;
