@@ -26,7 +26,8 @@ abstract class StoreContract
                 BulkRules,
                 QueryRules,
                 RegistryRules,
-                NamespaceRules {
+                NamespaceRules,
+                EventRules {
     private final String url;
     private Store store;
     private int tests;
