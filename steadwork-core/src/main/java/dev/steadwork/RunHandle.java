@@ -27,6 +27,23 @@ public interface RunHandle<O> {
     List<StepInfo> steps();
 
     /**
+     * What happened to the run, in order, as far as it was recorded: from the moment on that {@link NamespaceSpec#audit} was
+     * switched on, until it was switched off. A process learns of the switch within a heartbeat.
+     */
+    List<RunEvent> events();
+
+    /**
+     * The same run, with who asks and why: what is asked of it through the new handle carries both in its {@link #events()}.
+     *
+     * <pre>{@code
+     * run.by("alice", "ticket 42").cancel();
+     * }</pre>
+     *
+     * @param reason null if there is none to tell
+     */
+    RunHandle<O> by(String actor, @Nullable String reason);
+
+    /**
      * The output of a finished run.
      *
      * @throws InvalidState while the run has not ended

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * before stays changed; calling it again does the rest.
  */
 public final class RunQuery implements Cloneable {
-    private final Source source;
+    private Source source;
     private Set<RunStatus> statuses = Set.of();
     private @Nullable String type;
     private @Nullable String queue;
@@ -88,6 +88,8 @@ public final class RunQuery implements Cloneable {
         long retryAll(Filter filter);
 
         long deleteAll(Filter filter, String reason);
+
+        Source by(String actor, @Nullable String reason);
     }
 
     RunQuery(Source source) {
@@ -190,6 +192,15 @@ public final class RunQuery implements Cloneable {
      */
     public long deleteAll(String reason) {
         return source.deleteAll(narrowed("deleteAll"), Check.name("reason", reason));
+    }
+
+    /**
+     * With who asks and why: what is asked of the runs carries both in their {@link RunHandle#events()}.
+     *
+     * @param reason null if there is none to tell
+     */
+    public RunQuery by(String actor, @Nullable String reason) {
+        return changed(q -> q.source = q.source.by(actor, reason));
     }
 
     /** Nobody changes every run by forgetting a filter. */

@@ -4,6 +4,7 @@ import dev.steadwork.InvalidState;
 import dev.steadwork.NamespaceInfo;
 import dev.steadwork.Payload;
 import dev.steadwork.QueueLimit;
+import dev.steadwork.RunEvent;
 import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
 import dev.steadwork.RunQuery;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The database's clock decides everything that depends on time. Every write by a worker carries the lease epoch of its
  * claim and changes nothing if that epoch is no longer current.
  */
-public interface Store extends AutoCloseable {
+public interface Store extends Operations, AutoCloseable {
 
     /** Brings the schema up to date; safe when several processes do it at once. */
     void migrate();
@@ -92,24 +93,8 @@ public interface Store extends AutoCloseable {
     /** Fails waiting runs whose deadline has passed, a batch at a time, with their dead letters; returns how many. */
     int expireDeadlines(String namespace, DeadLetters deadLetters);
 
-    void cancel(RunId run);
-
-    void terminate(RunId run, String reason);
-
-    void pause(RunId run);
-
-    void resume(RunId run);
-
-    void retry(RunId run);
-
-    void delete(RunId run, String reason);
-
-    /**
-     * Puts a signal into the run's inbox and wakes the run if it waits for one of that name.
-     *
-     * @throws dev.steadwork.InvalidState if the run has ended or is deleted
-     */
-    void signal(RunId run, String name, Payload payload);
+    /** The same, with who asks for it and why. */
+    Operations by(By by);
 
     /** The oldest signal of this name in the run's inbox. */
     Received received(RunId run, String name);
@@ -127,25 +112,6 @@ public interface Store extends AutoCloseable {
                         .formatted(run, key.label()));
     }
 
-    /** Cancels those of the runs that can be, in one transaction, and returns how many were cancelled or asked to end. */
-    int cancelAll(List<RunId> runs);
-
-    /** Retries those of the runs that can be, in one transaction, and returns how many that were. */
-    int retryAll(List<RunId> runs);
-
-    /** Deletes those of the runs that are not deleted yet, in one transaction, and returns how many that were. */
-    int deleteAll(List<RunId> runs, String reason);
-
-    /**
-     * Creates a run beside another one, of the same kind and with the outcomes of its steps before the named one, so that it
-     * goes on from there.
-     *
-     * @param step the step's name as people see it, such as {@code charge#2}
-     * @param input the new run's input, or null for that of the other one
-     * @return the new run
-     */
-    RunId fork(RunId run, String step, @Nullable Payload input);
-
     /** The run, or null if there is none. */
     @Nullable
     RunInfo find(RunId run);
@@ -158,6 +124,9 @@ public interface Store extends AutoCloseable {
     List<RunEnd> ends(Collection<RunId> runs);
 
     List<StepInfo> steps(RunId run);
+
+    /** What was recorded of the run, in the order in which it happened. */
+    List<RunEvent> events(RunId run);
 
     /** Runs that match, newest first, older than {@code before} if it is given. */
     List<RunInfo> list(String namespace, RunQuery.Filter filter, @Nullable RunId before, int limit);

@@ -12,6 +12,7 @@ import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
 import dev.steadwork.RunQuery;
 import dev.steadwork.RunStatus;
+import dev.steadwork.store.By;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -19,9 +20,18 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Goes through the runs of a namespace by id, newest first: to show them, or to change them. */
-public record RunLists(Engine engine) implements RunQuery.Source {
+public record RunLists(Engine engine, By asking) implements RunQuery.Source {
     /** Few enough that nobody waits long for a transaction that changes them. */
     private static final int BATCH = 100;
+
+    public RunLists(Engine engine) {
+        this(engine, By.NOBODY);
+    }
+
+    @Override
+    public RunQuery.Source by(String actor, @Nullable String reason) {
+        return new RunLists(engine, By.checked(actor, reason));
+    }
 
     @Override
     public Page<RunInfo> page(RunQuery.Filter filter, int size) {
@@ -44,18 +54,23 @@ public record RunLists(Engine engine) implements RunQuery.Source {
 
     @Override
     public long cancelAll(RunQuery.Filter filter) {
-        return changeAll(filter, EnumSet.of(PENDING, RUNNING, SLEEPING, PAUSED), engine.store()::cancelAll);
+        return changeAll(
+                filter,
+                EnumSet.of(PENDING, RUNNING, SLEEPING, PAUSED),
+                engine.store().by(asking)::cancelAll);
     }
 
     @Override
     public long retryAll(RunQuery.Filter filter) {
-        return changeAll(filter, EnumSet.of(FAILED, CANCELLED), engine.store()::retryAll);
+        return changeAll(filter, EnumSet.of(FAILED, CANCELLED), engine.store().by(asking)::retryAll);
     }
 
     @Override
     public long deleteAll(RunQuery.Filter filter, String reason) {
         return changeAll(
-                filter, EnumSet.allOf(RunStatus.class), runs -> engine.store().deleteAll(runs, reason));
+                filter,
+                EnumSet.allOf(RunStatus.class),
+                runs -> engine.store().by(asking).deleteAll(runs, reason));
     }
 
     /** Runs in other statuses cannot change, and there may be millions of them: they are not even looked at. */

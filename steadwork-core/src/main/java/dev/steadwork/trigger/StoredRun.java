@@ -7,6 +7,7 @@ import dev.steadwork.NotFound;
 import dev.steadwork.Payload;
 import dev.steadwork.RunCancelledException;
 import dev.steadwork.RunError;
+import dev.steadwork.RunEvent;
 import dev.steadwork.RunFailedException;
 import dev.steadwork.RunHandle;
 import dev.steadwork.RunId;
@@ -15,6 +16,8 @@ import dev.steadwork.RunStatus;
 import dev.steadwork.SteadworkException;
 import dev.steadwork.StepInfo;
 import dev.steadwork.TypeRef;
+import dev.steadwork.store.By;
+import dev.steadwork.store.Operations;
 import dev.steadwork.store.RunEnd;
 import java.time.Duration;
 import java.util.List;
@@ -26,8 +29,21 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** A run as the store knows it. */
-public record StoredRun<O>(Engine engine, RunId id, TypeRef<O> outputType, boolean alreadyExisted)
+public record StoredRun<O>(Engine engine, RunId id, TypeRef<O> outputType, boolean alreadyExisted, By asking)
         implements RunHandle<O> {
+
+    public StoredRun(Engine engine, RunId id, TypeRef<O> outputType, boolean alreadyExisted) {
+        this(engine, id, outputType, alreadyExisted, By.NOBODY);
+    }
+
+    @Override
+    public RunHandle<O> by(String actor, @Nullable String reason) {
+        return new StoredRun<>(engine, id, outputType, alreadyExisted, By.checked(actor, reason));
+    }
+
+    private Operations asked() {
+        return engine.store().by(asking);
+    }
 
     @Override
     public RunStatus status() {
@@ -51,6 +67,15 @@ public record StoredRun<O>(Engine engine, RunId id, TypeRef<O> outputType, boole
             info(); // tells a run without steps from no run
         }
         return steps;
+    }
+
+    @Override
+    public List<RunEvent> events() {
+        var events = engine.store().events(id);
+        if (events.isEmpty()) {
+            info(); // tells a run without events from no run
+        }
+        return events;
     }
 
     @Override
@@ -106,32 +131,32 @@ public record StoredRun<O>(Engine engine, RunId id, TypeRef<O> outputType, boole
     @Override
     public void signal(String name, @Nullable Object value) {
         Check.name("signal name", name);
-        engine.store().signal(id, name, engine.payloads().encode("Signal %s to run %s".formatted(name, id), value));
+        asked().signal(id, name, engine.payloads().encode("Signal %s to run %s".formatted(name, id), value));
     }
 
     @Override
     public void cancel() {
-        engine.store().cancel(id);
+        asked().cancel(id);
     }
 
     @Override
     public void terminate(String reason) {
-        engine.store().terminate(id, Check.name("reason", reason));
+        asked().terminate(id, Check.name("reason", reason));
     }
 
     @Override
     public void pause() {
-        engine.store().pause(id);
+        asked().pause(id);
     }
 
     @Override
     public void resume() {
-        engine.store().resume(id);
+        asked().resume(id);
     }
 
     @Override
     public void retry() {
-        engine.store().retry(id);
+        asked().retry(id);
     }
 
     @Override
@@ -145,13 +170,13 @@ public record StoredRun<O>(Engine engine, RunId id, TypeRef<O> outputType, boole
     }
 
     private RunHandle<O> forked(String stepName, @Nullable Payload input) {
-        var fork = engine.store().fork(id, Check.notNull("step name", stepName), input);
+        var fork = asked().fork(id, Check.notNull("step name", stepName), input);
         return new StoredRun<>(engine, fork, outputType, false);
     }
 
     @Override
     public void delete(String reason) {
-        engine.store().delete(id, Check.name("reason", reason));
+        asked().delete(id, Check.name("reason", reason));
     }
 
     private <T> T found(@Nullable T value) {

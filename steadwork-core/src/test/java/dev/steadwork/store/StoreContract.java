@@ -27,7 +27,8 @@ abstract class StoreContract
                 QueryRules,
                 RegistryRules,
                 NamespaceRules,
-                RetentionRules {
+                RetentionRules,
+                EventRules {
     private final String url;
     private Store store;
     private int tests;

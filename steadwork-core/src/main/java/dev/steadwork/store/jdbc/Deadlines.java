@@ -1,8 +1,10 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.EventKind;
 import dev.steadwork.Payload;
 import dev.steadwork.RunError;
 import dev.steadwork.RunId;
+import dev.steadwork.store.By;
 import dev.steadwork.store.DeadLetters;
 import dev.steadwork.store.NewRun;
 import dev.steadwork.store.Signals;
@@ -20,11 +22,13 @@ final class Deadlines {
     private final Database database;
     private final JdbcStore store;
     private final Families families;
+    private final Events events;
 
-    Deadlines(Database database, JdbcStore store, Families families) {
+    Deadlines(Database database, JdbcStore store, Families families, Events events) {
         this.database = database;
         this.store = store;
         this.families = families;
+        this.events = events;
     }
 
     private record Overdue(
@@ -68,6 +72,10 @@ final class Deadlines {
             if (fail(handle, overdue, now)) {
                 expired++;
                 effects.ended(overdue.run);
+                events.add(
+                        handle,
+                        NewEvent.of(
+                                overdue.run, EventKind.FAILED, overdue.error().line(), By.NOBODY));
                 families.ended(handle, overdue.run, now, effects);
                 if (overdue.deadLetter != null) {
                     letters.add(deadLetters.of(

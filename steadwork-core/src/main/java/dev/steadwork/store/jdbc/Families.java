@@ -1,8 +1,10 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.EventKind;
 import dev.steadwork.RunError;
 import dev.steadwork.RunId;
 import dev.steadwork.RunStatus;
+import dev.steadwork.store.By;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.StepRecord;
 import dev.steadwork.store.Write;
@@ -19,9 +21,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Families {
     private final Database database;
+    private final Events events;
 
-    Families(Database database) {
+    Families(Database database, Events events) {
         this.database = database;
+        this.events = events;
     }
 
     private record End(
@@ -163,6 +167,8 @@ final class Families {
             return;
         }
         cancelled.forEach(effects::ended);
+        cancelled.forEach(child ->
+                events.add(handle, NewEvent.of(child, EventKind.CANCELLED, "with its parent " + parent, By.NOBODY)));
         keepCancelled(handle, parent, now);
         cancelled.forEach(child -> endChildren(handle, child, now, effects));
     }

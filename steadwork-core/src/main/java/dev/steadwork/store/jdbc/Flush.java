@@ -1,5 +1,6 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.store.Ack;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.Write;
 import dev.steadwork.store.WriteResult;
@@ -79,6 +80,17 @@ final class Flush {
         }
         items.sort(Comparator.comparing(item -> item.write.run()));
         return new Kind<>(items);
+    }
+
+    /** What those writes mean that a statement applied, in the order of the batch. */
+    List<NewEvent> events() {
+        var events = new ArrayList<NewEvent>();
+        for (int i = 0; i < answers.length; i++) {
+            if (batch.get(i) instanceof Write.Fenced write && answers[i] instanceof Ack ack) {
+                events.addAll(NewEvent.of(write, ack.pauseRequested()));
+            }
+        }
+        return events;
     }
 
     /** All answers, in the order of the batch. */

@@ -1,10 +1,12 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.EventKind;
 import dev.steadwork.InvalidState;
 import dev.steadwork.NotFound;
 import dev.steadwork.Payload;
 import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
+import dev.steadwork.store.By;
 import dev.steadwork.store.RunIds;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.StepRecord;
@@ -22,11 +24,15 @@ final class Forks {
     private final Database database;
     private final JdbcStore store;
     private final Reads reads;
+    private final Events events;
+    private final By by;
 
-    Forks(Database database, JdbcStore store) {
+    Forks(Database database, JdbcStore store, Events events, By by) {
         this.database = database;
         this.store = store;
         this.reads = new Reads(database);
+        this.events = events;
+        this.by = by;
     }
 
     RunId fork(RunId origin, String step, @Nullable Payload input) {
@@ -37,6 +43,8 @@ final class Forks {
             insertRun(handle, info, fork, input);
             copySteps(handle, origin, fork, position);
             copyAttempts(handle, origin, fork);
+            events.add(handle, NewEvent.of(origin, EventKind.FORKED, "at step %s as %s".formatted(step, fork), by));
+            events.add(handle, NewEvent.of(fork, EventKind.CREATED, "from %s at step %s".formatted(origin, step), by));
             return Signals.topic(info.namespace(), info.queue());
         });
         store.tellReady(List.of(topic));

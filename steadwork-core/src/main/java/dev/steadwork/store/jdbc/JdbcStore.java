@@ -4,15 +4,18 @@ import dev.steadwork.InvalidArgument;
 import dev.steadwork.NamespaceInfo;
 import dev.steadwork.Payload;
 import dev.steadwork.QueueLimit;
+import dev.steadwork.RunEvent;
 import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
 import dev.steadwork.RunQuery;
 import dev.steadwork.StepInfo;
 import dev.steadwork.WorkerInfo;
 import dev.steadwork.Workers;
+import dev.steadwork.store.By;
 import dev.steadwork.store.DeadLetters;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.NewRun;
+import dev.steadwork.store.Operations;
 import dev.steadwork.store.Received;
 import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Signals;
@@ -22,6 +25,7 @@ import dev.steadwork.store.Swept;
 import dev.steadwork.store.Transact;
 import dev.steadwork.store.TriggerResult;
 import dev.steadwork.store.WorkerRegistration;
+import dev.steadwork.store.Write;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -40,14 +44,12 @@ abstract class JdbcStore implements Store {
     protected final StoreConfig config;
     private final Migrations migrations;
     private final Signals signals = new Signals();
-    private final Transitions transitions;
-    private final BulkTransitions bulk;
-    private final Forks forks;
     private final Deadlines deadlines;
     private final Reads reads;
     private final Registry registry;
     private final WorkerRegistry workers;
     private final Messages messages;
+    protected final Events events;
     private final Transactions transactions;
     private final Limits limits;
     private final Retention retention;
@@ -55,24 +57,22 @@ abstract class JdbcStore implements Store {
     protected final KnownNamespaces knownNamespaces;
     protected final Families families;
 
-    protected JdbcStore(Database database, StoreConfig config, Migrations migrations) {
+    protected JdbcStore(Database database, StoreConfig config, Migrations migrations, Events events) {
         this.database = database;
         this.config = config;
         this.migrations = migrations;
-        this.families = new Families(database);
-        this.transitions = new Transitions(database, this, families);
-        this.deadlines = new Deadlines(database, this, families);
-        this.messages = new Messages(database, this, families);
-        this.transactions = new Transactions(database);
-        this.bulk = new BulkTransitions(database);
-        this.forks = new Forks(database, this);
+        this.events = events;
+        this.families = new Families(database, events);
+        this.deadlines = new Deadlines(database, this, families, events);
+        this.messages = new Messages(database, this, families, events, By.NOBODY);
+        this.transactions = new Transactions(database, events);
         this.reads = new Reads(database);
         this.registry = new Registry(database);
         this.workers = new WorkerRegistry(database, config.staleAfter());
         this.limits = new Limits(database);
         this.retention = new Retention(database);
-        this.namespaces = new Namespaces(database);
-        this.knownNamespaces = new KnownNamespaces(database, namespaces);
+        this.namespaces = events.namespaces();
+        this.knownNamespaces = events.known();
         signals.subscribe(knownNamespaces);
     }
 
@@ -99,6 +99,14 @@ abstract class JdbcStore implements Store {
     /** Settings of a namespace have changed. Called after the commit; a store that can tells other processes too. */
     protected void tellSettings() {
         signals.settings();
+        knownNamespaces.refresh();
+    }
+
+    /** Outside the transaction: whether somebody wants to know of new runs. */
+    protected final void lookBefore(List<? extends Write> batch) {
+        if (batch.stream().anyMatch(write -> write instanceof Write.Trigger)) {
+            knownNamespaces.refresh();
+        }
     }
 
     /** Refuses a connection that commits every statement by itself: a run could not be part of its transaction. */
@@ -139,38 +147,44 @@ abstract class JdbcStore implements Store {
     }
 
     @Override
+    public Operations by(By by) {
+        knownNamespaces.refresh();
+        return new OperatorActions(database, this, families, events, by);
+    }
+
+    @Override
     public void cancel(RunId run) {
-        transitions.cancel(run);
+        by(By.NOBODY).cancel(run);
     }
 
     @Override
     public void terminate(RunId run, String reason) {
-        transitions.terminate(run, reason);
+        by(By.NOBODY).terminate(run, reason);
     }
 
     @Override
     public void pause(RunId run) {
-        transitions.pause(run);
+        by(By.NOBODY).pause(run);
     }
 
     @Override
     public void resume(RunId run) {
-        transitions.resume(run);
+        by(By.NOBODY).resume(run);
     }
 
     @Override
     public void retry(RunId run) {
-        transitions.retry(run);
+        by(By.NOBODY).retry(run);
     }
 
     @Override
     public void delete(RunId run, String reason) {
-        transitions.delete(run, reason);
+        by(By.NOBODY).delete(run, reason);
     }
 
     @Override
     public void signal(RunId run, String name, Payload payload) {
-        messages.signal(run, name, payload);
+        by(By.NOBODY).signal(run, name, payload);
     }
 
     @Override
@@ -185,22 +199,22 @@ abstract class JdbcStore implements Store {
 
     @Override
     public int cancelAll(List<RunId> runs) {
-        return bulk.apply(runs, transitions::cancel);
+        return by(By.NOBODY).cancelAll(runs);
     }
 
     @Override
     public int retryAll(List<RunId> runs) {
-        return bulk.apply(runs, transitions::retry);
+        return by(By.NOBODY).retryAll(runs);
     }
 
     @Override
     public int deleteAll(List<RunId> runs, String reason) {
-        return bulk.apply(runs, (handle, run) -> transitions.delete(handle, run, reason));
+        return by(By.NOBODY).deleteAll(runs, reason);
     }
 
     @Override
     public RunId fork(RunId run, String step, @Nullable Payload input) {
-        return forks.fork(run, step, input);
+        return by(By.NOBODY).fork(run, step, input);
     }
 
     @Override
@@ -221,6 +235,11 @@ abstract class JdbcStore implements Store {
     @Override
     public List<StepInfo> steps(RunId run) {
         return reads.steps(run);
+    }
+
+    @Override
+    public List<RunEvent> events(RunId run) {
+        return events.of(run);
     }
 
     @Override

@@ -6,6 +6,7 @@ import dev.steadwork.store.Signals;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -28,7 +29,17 @@ final class KnownNamespaces implements Signals.Listener {
     private volatile boolean outdated;
     private final ReentrantLock looking = new ReentrantLock();
 
-    private record Snapshot(long version, Map<String, NamespaceInfo> namespaces) {}
+    private record Snapshot(long version, Map<String, NamespaceInfo> namespaces, Set<String> recording) {
+        static Snapshot of(long version, List<NamespaceInfo> all) {
+            return new Snapshot(
+                    version,
+                    all.stream().collect(Collectors.toUnmodifiableMap(NamespaceInfo::name, Function.identity())),
+                    all.stream()
+                            .filter(one -> one.audit() || !one.outbox().isEmpty())
+                            .map(NamespaceInfo::name)
+                            .collect(Collectors.toUnmodifiableSet()));
+        }
+    }
 
     KnownNamespaces(Database database, Namespaces namespaces) {
         this.database = database;
@@ -43,10 +54,27 @@ final class KnownNamespaces implements Signals.Listener {
         return of(name);
     }
 
+    /** Looks if it has been a while. Outside transactions: what is asked in them is then known. */
+    void refresh() {
+        recent("");
+    }
+
     /** As far as is known. */
     NamespaceInfo of(String name) {
         var found = snapshot().namespaces.get(name);
         return found == null ? NamespaceInfo.defaults(name) : found;
+    }
+
+    /** Whether what happens to runs of a namespace is to be recorded. Does not look, so it may be asked in a transaction. */
+    boolean records(String name) {
+        var now = known;
+        return now != null && now.recording.contains(name);
+    }
+
+    /** Whether any namespace wants that. */
+    boolean recordsAny() {
+        var now = known;
+        return now != null && !now.recording.isEmpty();
     }
 
     private Snapshot snapshot() {
@@ -77,16 +105,10 @@ final class KnownNamespaces implements Signals.Listener {
     private Snapshot read(@Nullable Snapshot before) {
         var now = database.read(handle -> {
             long version = namespaces.version(handle);
-            return before != null && before.version == version
-                    ? before
-                    : new Snapshot(version, byName(namespaces.list(handle)));
+            return before != null && before.version == version ? before : Snapshot.of(version, namespaces.list(handle));
         });
         known = now;
         return now;
-    }
-
-    private static Map<String, NamespaceInfo> byName(List<NamespaceInfo> all) {
-        return all.stream().collect(Collectors.toUnmodifiableMap(NamespaceInfo::name, Function.identity()));
     }
 
     /** A heartbeat saw this version. */

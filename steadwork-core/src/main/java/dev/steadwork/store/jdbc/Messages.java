@@ -1,10 +1,12 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.EventKind;
 import dev.steadwork.InvalidState;
 import dev.steadwork.NotFound;
 import dev.steadwork.Payload;
 import dev.steadwork.RunId;
 import dev.steadwork.RunStatus;
+import dev.steadwork.store.By;
 import dev.steadwork.store.Received;
 import dev.steadwork.store.Write;
 import java.util.Optional;
@@ -16,11 +18,15 @@ final class Messages {
     private final Database database;
     private final JdbcStore store;
     private final Families families;
+    private final Events events;
+    private final By by;
 
-    Messages(Database database, JdbcStore store, Families families) {
+    Messages(Database database, JdbcStore store, Families families, Events events, By by) {
         this.database = database;
         this.store = store;
         this.families = families;
+        this.events = events;
+        this.by = by;
     }
 
     void signal(RunId run, String name, Payload payload) {
@@ -32,6 +38,7 @@ final class Messages {
                 throw refusal(handle, run, name);
             }
             insert(handle, run, number, name, payload);
+            events.add(handle, NewEvent.of(run, EventKind.SIGNALLED, name, by));
             return told;
         });
         effects.tell(store);

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Keeps runs in Postgres. Every call of the hot path is one round trip and one transaction, unless something is rare. */
 final class PostgresStore extends JdbcStore {
+    private final PostgresEvents recorded;
     private final Trips trips;
     private final PostgresTriggers triggers;
     private final PostgresWrites writes;
@@ -29,10 +30,15 @@ final class PostgresStore extends JdbcStore {
     private final @Nullable NotificationListener listener;
 
     PostgresStore(Database database, StoreConfig config, Migrations migrations) {
-        super(database, config, migrations);
+        this(database, config, migrations, new PostgresEvents(database));
+    }
+
+    private PostgresStore(Database database, StoreConfig config, Migrations migrations, PostgresEvents recorded) {
+        super(database, config, migrations, recorded);
+        this.recorded = recorded;
         this.trips = new Trips(database);
-        this.triggers = new PostgresTriggers(database, config);
-        this.writes = new PostgresWrites(database, triggers, families);
+        this.triggers = new PostgresTriggers(database, config, recorded);
+        this.writes = new PostgresWrites(database, triggers, families, recorded);
         this.claims = new PostgresClaims(database);
         this.limits = new PostgresLimits(database);
         this.timers = new PostgresTimers(database);
@@ -56,9 +62,10 @@ final class PostgresStore extends JdbcStore {
 
     @Override
     public List<WriteResult> write(List<? extends Write> batch) {
-        var flush = PostgresWrites.isOneTrip(batch)
-                ? trips.autocommit(connection -> writes.write(connection, batch))
-                : trips.inTransaction(connection -> writes.write(connection, batch));
+        lookBefore(batch);
+        var flush = writes.isOneTrip(batch)
+                ? trips.autocommit(connection -> writes.write(connection, batch, true))
+                : trips.inTransaction(connection -> writes.write(connection, batch, false));
         analysis.count(batch.size());
         signals().ready(flush.parkedTopics());
         tellReady(flush.readyTopics());
@@ -69,6 +76,7 @@ final class PostgresStore extends JdbcStore {
 
     @Override
     public List<TriggerResult> triggerAll(List<NewRun> runs) {
+        knownNamespaces.refresh();
         var triggered = trips.inTransaction(connection -> triggers.createAll(connection, runs));
         analysis.count(runs.size());
         tellReady(triggered.topics());
@@ -79,6 +87,7 @@ final class PostgresStore extends JdbcStore {
     @Override
     public List<TriggerResult> triggerIn(Connection connection, List<NewRun> runs) {
         checkHasTransaction(connection);
+        knownNamespaces.refresh();
         return trips.inTransactionOf(connection, own -> {
             var triggered = triggers.createAll(own, runs);
             notifier.tellOnCommit(own, triggered.topics());
@@ -91,7 +100,14 @@ final class PostgresStore extends JdbcStore {
         if (knownNamespaces.of(request.namespace()).isDisabled()) {
             return Claimed.NOTHING;
         }
-        return trips.autocommit(connection -> claims.claim(connection, request));
+        if (!events.claimsFrom(request.namespace())) {
+            return trips.autocommit(connection -> claims.claim(connection, request));
+        }
+        return trips.inTransaction(connection -> {
+            var claimed = claims.claim(connection, request);
+            recorded.append(connection, Events.leased(claimed, request.worker()));
+            return claimed;
+        });
     }
 
     @Override
@@ -99,12 +115,27 @@ final class PostgresStore extends JdbcStore {
         if (knownNamespaces.of(request.namespace()).isDisabled()) {
             return Optional.of(Claimed.NOTHING);
         }
-        return trips.autocommit(connection -> limits.claim(connection, request));
+        if (!events.claimsFrom(request.namespace())) {
+            return trips.autocommit(connection -> limits.claim(connection, request));
+        }
+        return trips.inTransaction(connection -> {
+            var claimed = limits.claim(connection, request);
+            if (claimed.isPresent()) {
+                recorded.append(connection, Events.leased(claimed.get(), request.worker()));
+            }
+            return claimed;
+        });
     }
 
     @Override
     public Promotion promote(PromoteRequest request) {
-        var promoted = trips.autocommit(connection -> timers.promote(connection, request));
+        var promoted = events.areWanted(request.namespace())
+                ? trips.inTransaction(connection -> {
+                    var lost = timers.promote(connection, request);
+                    recorded.append(connection, lost.events());
+                    return lost;
+                })
+                : trips.autocommit(connection -> timers.promote(connection, request));
         var promotion = promoted.promotion();
         if (promotion.promoted() > 1) {
             tellReady(promoted.topics());

@@ -11,11 +11,13 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** What time does to runs: due sleepers and expired leases become PENDING, heartbeats put that off. */
@@ -29,6 +31,7 @@ final class PostgresTimers {
     /** What became ready, and in which queues. */
     static final class Promoted {
         private final Set<Integer> topics = new HashSet<>();
+        private final List<NewEvent> events = new ArrayList<>();
         private int runs;
         private @Nullable Duration untilNext;
 
@@ -38,6 +41,11 @@ final class PostgresTimers {
 
         Set<Integer> topics() {
             return topics;
+        }
+
+        /** Those that were lost by their workers. */
+        List<NewEvent> events() {
+            return events;
         }
     }
 
@@ -68,12 +76,12 @@ final class PostgresTimers {
                                 CAST(:limit AS bigint) AS runs,
                                 now() AS now),
                      due AS MATERIALIZED (
-                         SELECT expired.run_id, row_number() OVER () AS n
-                           FROM (SELECT head.run_id
+                         SELECT expired.run_id, expired.status, row_number() OVER () AS n
+                           FROM (SELECT head.run_id, head.status
                                    FROM given
                                   CROSS JOIN unnest(given.queues) AS q (queue)
                                   CROSS JOIN LATERAL (
-                                        SELECT run_id
+                                        SELECT run_id, status
                                           FROM steadwork.run
                                          WHERE shard = :shard
                                            AND namespace = given.namespace
@@ -100,14 +108,25 @@ final class PostgresTimers {
                           WHERE r.shard = :shard
                             AND r.run_id = due.run_id
                             AND due.n BETWEEN 1 AND 1000000
-                         RETURNING r.queue)
-                SELECT CAST(queue AS varchar(255)) AS queue, CAST(count(*) AS integer) AS runs
+                         RETURNING r.queue, r.run_id, r.lease_epoch, due.status)
+                SELECT CAST(queue AS varchar(255)) AS queue,
+                       CAST(count(*) AS integer) AS runs,
+                       CAST(NULL AS uuid) AS lost,
+                       0 AS lease_epoch
                   FROM promoted
                  GROUP BY queue
+                UNION ALL
+                SELECT CAST(queue AS varchar(255)), 0, run_id, lease_epoch
+                  FROM promoted
+                 WHERE status = 'RUNNING'
                 """;
         pipeline.add(sql, values, row -> {
             promoted.runs += row.getInt("runs");
             promoted.topics.add(Signals.topic(namespace, row.getString("queue")));
+            var lost = row.getObject("lost", UUID.class);
+            if (lost != null) {
+                promoted.events.add(NewEvent.lost(new RunId(lost), row.getLong("lease_epoch") - 1));
+            }
         });
     }
 

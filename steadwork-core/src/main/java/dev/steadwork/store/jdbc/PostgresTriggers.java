@@ -8,6 +8,7 @@ import dev.steadwork.store.TriggerResult;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -28,16 +29,19 @@ final class PostgresTriggers {
 
     private final Database database;
     private final StoreConfig config;
+    private final PostgresEvents events;
 
-    PostgresTriggers(Database database, StoreConfig config) {
+    PostgresTriggers(Database database, StoreConfig config, PostgresEvents events) {
         this.database = database;
         this.config = config;
+        this.events = events;
     }
 
     /** What became of the runs, and in which queues something is ready now or soon. */
     static final class Triggered {
         private final Map<RunId, TriggerResult> results = new HashMap<>();
         private final Set<Integer> topics = new HashSet<>();
+        private final List<RunId> created = new ArrayList<>();
 
         TriggerResult of(NewRun run) {
             var result = results.get(run.id());
@@ -53,6 +57,11 @@ final class PostgresTriggers {
 
         Set<Integer> topics() {
             return topics;
+        }
+
+        /** Those that were not there before. */
+        List<NewEvent> events() {
+            return created.stream().map(NewEvent::created).toList();
         }
 
         private boolean isRefused() {
@@ -72,6 +81,7 @@ final class PostgresTriggers {
         private void readCreated(ResultSet row, String namespace) throws SQLException {
             var id = new RunId(row.getObject("run_id", UUID.class));
             results.put(id, new TriggerResult(TriggerResult.Outcome.CREATED, id, null));
+            created.add(id);
             if (row.getBoolean("soon")) {
                 topics.add(Signals.topic(namespace, row.getString("queue")));
             }
@@ -99,6 +109,9 @@ final class PostgresTriggers {
         var triggered = new Triggered();
         insert(connection, runs, triggered);
         settle(connection, runs, triggered);
+        if (runs.stream().anyMatch(run -> events.areWanted(run.namespace()))) {
+            events.append(connection, triggered.events());
+        }
         return triggered;
     }
 

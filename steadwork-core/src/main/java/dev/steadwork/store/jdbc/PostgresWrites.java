@@ -20,16 +20,28 @@ final class PostgresWrites {
     private final Database database;
     private final PostgresTriggers triggers;
     private final Families families;
+    private final PostgresEvents events;
 
-    PostgresWrites(Database database, PostgresTriggers triggers, Families families) {
+    PostgresWrites(Database database, PostgresTriggers triggers, Families families, PostgresEvents events) {
         this.database = database;
         this.triggers = triggers;
         this.families = families;
+        this.events = events;
     }
 
     /** Whether the batch fits into one round trip in autocommit mode; otherwise it needs a transaction around it. */
-    static boolean isOneTrip(List<? extends Write> batch) {
-        return batch.size() <= MAX_PER_TRIP && batch.stream().noneMatch(PostgresWrites::touchesOtherRuns);
+    boolean isOneTrip(List<? extends Write> batch) {
+        return batch.size() <= MAX_PER_TRIP
+                && batch.stream().noneMatch(PostgresWrites::touchesOtherRuns)
+                && !isRecorded(batch);
+    }
+
+    /** Whether somebody wants to know what the batch does: what it did is known only after its statements. */
+    private boolean isRecorded(List<? extends Write> batch) {
+        return events.areWantedByWorkers()
+                || batch.stream()
+                        .anyMatch(write -> write instanceof Write.Trigger trigger
+                                && events.areWanted(trigger.newRun().namespace()));
     }
 
     private static boolean touchesOtherRuns(Write write) {
@@ -37,17 +49,21 @@ final class PostgresWrites {
                 || write instanceof Write.SaveStep save && save.child() != null;
     }
 
-    Flush write(Connection connection, List<? extends Write> batch) throws SQLException {
+    Flush write(Connection connection, List<? extends Write> batch, boolean oneTrip) throws SQLException {
         var flush = new Flush(batch);
         var newRuns = newRuns(batch);
         var triggered = new PostgresTriggers.Triggered();
-        var pipeline = new Pipeline(database, isOneTrip(batch));
+        var pipeline = new Pipeline(database, batch.size() <= MAX_PER_TRIP);
         addFenced(pipeline, flush);
         triggers.addInserts(pipeline, newRuns, triggered);
         pipeline.run(connection);
 
         triggers.settle(connection, newRuns, triggered);
         answerTriggers(flush, triggered);
+        if (!oneTrip && isRecorded(batch)) {
+            events.append(connection, triggered.events());
+            events.append(connection, flush.events());
+        }
         createDeadLetters(connection, flush);
         startChildren(connection, flush);
         endChildren(connection, flush);

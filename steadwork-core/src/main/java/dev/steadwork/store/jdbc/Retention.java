@@ -7,6 +7,7 @@ import dev.steadwork.store.RunIds;
 import dev.steadwork.store.Swept;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Stream;
@@ -188,7 +189,18 @@ final class Retention {
                         WHERE r.shard = :shard
                           AND r.run_id = m.run_id)
                 """;
-        for (var sql : new String[] {steps, attempts, signals}) {
+        var events = """
+                DELETE FROM steadwork.event AS e
+                 WHERE shard = :shard
+                   AND run_id > :after
+                   AND run_id <= :end
+                   AND NOT EXISTS (
+                       SELECT 1
+                         FROM steadwork.run AS r
+                        WHERE r.shard = :shard
+                          AND r.run_id = e.run_id)
+                """;
+        for (var sql : List.of(steps, attempts, signals, events)) {
             handle.createUpdate(database.sql(sql))
                     .bind("shard", Shards.ONLY)
                     .bind("after", after)

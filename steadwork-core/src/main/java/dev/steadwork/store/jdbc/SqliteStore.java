@@ -33,11 +33,11 @@ final class SqliteStore extends JdbcStore {
 
     /** @param watch hears of other processes' changes; null if there are none to hear of */
     SqliteStore(Database database, StoreConfig config, Migrations migrations, @Nullable SqliteWatch watch) {
-        super(database, config, migrations);
-        this.triggers = new SqliteTriggers(database, config.staleAfter());
+        super(database, config, migrations, new SqliteEvents(database));
+        this.triggers = new SqliteTriggers(database, config.staleAfter(), events);
         this.claims = new SqliteClaims(database);
         this.limits = new SqliteLimits(database, claims);
-        this.timers = new SqliteTimers(database);
+        this.timers = new SqliteTimers(database, events);
         this.watch = watch;
         if (watch != null) {
             watch.start(signals());
@@ -61,8 +61,9 @@ final class SqliteStore extends JdbcStore {
     @Override
     public List<WriteResult> write(List<? extends Write> batch) {
         record Written(List<WriteResult> results, SqliteWrites writes) {}
+        lookBefore(batch);
         var written = database.inTransaction(handle -> {
-            var writes = new SqliteWrites(database, triggers, families, handle);
+            var writes = new SqliteWrites(database, triggers, families, events, handle);
             return new Written(writes.apply(batch), writes);
         });
         written.writes.effects().tell(this);
@@ -72,6 +73,7 @@ final class SqliteStore extends JdbcStore {
     @Override
     public List<TriggerResult> triggerAll(List<NewRun> runs) {
         var topics = new HashSet<Integer>();
+        knownNamespaces.refresh();
         var results = database.inTransaction(handle -> insertAllOrNone(handle, runs, topics));
         tellReady(topics);
         return results;
@@ -81,6 +83,7 @@ final class SqliteStore extends JdbcStore {
     @Override
     public List<TriggerResult> triggerIn(Connection connection, List<NewRun> runs) {
         checkHasTransaction(connection);
+        knownNamespaces.refresh();
         try {
             // Not closed: closing would end the caller's transaction.
             return insertAllOrNone(database.handleOf(connection), runs, new HashSet<>());
@@ -127,8 +130,20 @@ final class SqliteStore extends JdbcStore {
             return Claimed.NOTHING;
         }
         return database.look(handle -> claims.isAnyReady(handle, request))
-                ? database.inTransaction(handle -> claims.claim(handle, request))
+                ? database.inTransaction(handle -> claim(handle, request))
                 : new Claimed(SqliteTime.now(), List.of());
+    }
+
+    private Claimed claim(Handle handle, ClaimRequest request) {
+        var claimed = claims.claim(handle, request);
+        recordClaim(handle, request, claimed);
+        return claimed;
+    }
+
+    private void recordClaim(Handle handle, ClaimRequest request, Claimed claimed) {
+        if (events.claimsFrom(request.namespace())) {
+            events.append(handle, Events.leased(claimed, request.worker()));
+        }
     }
 
     /** Looks before it writes, as a claim does. */
@@ -137,7 +152,11 @@ final class SqliteStore extends JdbcStore {
         if (knownNamespaces.of(request.namespace()).isDisabled()) {
             return Optional.of(Claimed.NOTHING);
         }
-        return database.inTransaction(handle -> limits.claim(handle, request));
+        return database.inTransaction(handle -> {
+            var claimed = limits.claim(handle, request);
+            claimed.ifPresent(taken -> recordClaim(handle, request, taken));
+            return claimed;
+        });
     }
 
     @Override

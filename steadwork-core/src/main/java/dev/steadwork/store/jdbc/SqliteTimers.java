@@ -8,23 +8,62 @@ import dev.steadwork.store.PromoteRequest;
 import dev.steadwork.store.Promotion;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Optional;
 import org.jdbi.v3.core.Handle;
 
 /** What SQLite does by time: wakes sleepers, takes back expired leases, prolongs those of workers that live. */
 final class SqliteTimers {
     private final Database database;
-    private final Namespaces namespaces;
+    private final Events events;
 
-    SqliteTimers(Database database) {
+    SqliteTimers(Database database, Events events) {
         this.database = database;
-        this.namespaces = new Namespaces(database);
+        this.events = events;
     }
 
     Promotion promote(Handle handle, PromoteRequest request) {
-        int promoted = promoteDue(handle, request, database.now(handle));
+        var now = database.now(handle);
+        if (events.areWanted(request.namespace())) {
+            events.append(handle, lost(handle, request, now));
+        }
+        int promoted = promoteDue(handle, request, now);
         return new Promotion(promoted, untilNext(handle, request).orElse(null));
+    }
+
+    /** What workers lose with their leases; told before, because it is not known afterwards which they were. */
+    private List<NewEvent> lost(Handle handle, PromoteRequest request, Instant now) {
+        var sql = """
+                SELECT run_id, lease_epoch
+                  FROM (SELECT run_id, lease_epoch, status
+                          FROM steadwork.run
+                         WHERE shard = :shard
+                           AND namespace = :namespace
+                           AND queue = :queue
+                           AND status IN ('SLEEPING', 'RUNNING')
+                           AND deleted_at IS NULL
+                           AND due_at <= :now
+                           AND (status = 'SLEEPING' OR run_id NOT IN (SELECT value FROM json_each(:executing)))
+                         ORDER BY due_at
+                         LIMIT :limit)
+                 WHERE status = 'RUNNING'
+                """;
+        var lost = new ArrayList<NewEvent>();
+        for (var queue : request.queues()) {
+            handle.createQuery(database.sql(sql))
+                    .bind("shard", Shards.ONLY)
+                    .bind("namespace", request.namespace())
+                    .bind("queue", queue)
+                    .bind("executing", executing(request))
+                    .bind("now", now)
+                    .bind("limit", request.limit())
+                    .map(row -> NewEvent.lost(
+                            row.getColumn("run_id", RunId.class), row.getColumn("lease_epoch", Long.class)))
+                    .forEach(lost::add);
+        }
+        return lost;
     }
 
     private int promoteDue(Handle handle, PromoteRequest request, Instant now) {
@@ -104,7 +143,7 @@ final class SqliteTimers {
     /** @param version where to put that of the namespaces' settings */
     HeartbeatAnswer heartbeat(Handle handle, Heartbeat heartbeat, long[] version) {
         var now = database.now(handle);
-        version[0] = namespaces.version(handle);
+        version[0] = events.namespaces().version(handle);
         var entry = updateWorker(handle, heartbeat, now);
         var answers = new HashMap<RunId, Requests>();
         for (var held : heartbeat.held()) {

@@ -8,6 +8,7 @@ import dev.steadwork.store.TriggerResult;
 import dev.steadwork.store.TriggerResult.Outcome;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.jdbi.v3.core.Handle;
@@ -20,10 +21,12 @@ final class SqliteTriggers {
 
     private final Database database;
     private final Duration staleAfter;
+    private final Events events;
 
-    SqliteTriggers(Database database, Duration staleAfter) {
+    SqliteTriggers(Database database, Duration staleAfter, Events events) {
         this.database = database;
         this.staleAfter = staleAfter;
+        this.events = events;
     }
 
     /** Creates the run if it may be; adds the topic of its queue if somebody should look there. */
@@ -31,6 +34,9 @@ final class SqliteTriggers {
         var queue = insertRow(handle, run, now);
         if (queue.isEmpty()) {
             return whyNot(handle, run);
+        }
+        if (events.areWanted(run.namespace())) {
+            events.append(handle, List.of(NewEvent.created(run.id())));
         }
         if (startOf(run, now).isBefore(now.plus(SOON))) {
             topics.add(Signals.topic(run.namespace(), queue.get()));

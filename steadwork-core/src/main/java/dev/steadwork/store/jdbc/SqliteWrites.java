@@ -24,15 +24,17 @@ final class SqliteWrites {
     private final Database database;
     private final SqliteTriggers triggers;
     private final Families families;
+    private final Events events;
     private final Handle handle;
     private final Instant now;
 
     private final Effects effects = new Effects();
 
-    SqliteWrites(Database database, SqliteTriggers triggers, Families families, Handle handle) {
+    SqliteWrites(Database database, SqliteTriggers triggers, Families families, Events events, Handle handle) {
         this.database = database;
         this.triggers = triggers;
         this.families = families;
+        this.events = events;
         this.handle = handle;
         this.now = database.now(handle);
     }
@@ -66,7 +68,9 @@ final class SqliteWrites {
         if (fence.cancelRequested && mustYieldToCancel(write)) {
             return Ack.REFUSED;
         }
-        change(write, fence);
+        if (change(write, fence) && events.areWantedByWorkers()) {
+            events.append(handle, NewEvent.of(write, fence.pauseRequested));
+        }
         return fence.stored();
     }
 
@@ -76,11 +80,12 @@ final class SqliteWrites {
                 || write instanceof Write.Finish finish && finish.status() != RunStatus.CANCELLED;
     }
 
-    private void change(Write.Fenced write, Fence fence) {
+    /** Whether it was not made before. */
+    private boolean change(Write.Fenced write, Fence fence) {
         if (write instanceof Write.SaveStep save) {
-            saveStep(save);
+            return saveStep(save);
         } else if (write instanceof Write.SaveAttempt save) {
-            insertAttempt(save.run(), save.attempt());
+            return insertAttempt(save.run(), save.attempt());
         } else if (write instanceof Write.Finish finish) {
             finish(finish);
         } else if (write instanceof Write.Park park) {
@@ -90,6 +95,7 @@ final class SqliteWrites {
         } else if (write instanceof Write.Release release) {
             release(release, fence);
         }
+        return true;
     }
 
     /** What stands in a run's row when a worker's write arrives. */
@@ -137,8 +143,8 @@ final class SqliteWrites {
                 .orElse(null);
     }
 
-    private void saveStep(Write.SaveStep save) {
-        insertStep(save.run(), save.step(), save.step().wakeAt());
+    private boolean saveStep(Write.SaveStep save) {
+        boolean kept = insertStep(save.run(), save.step(), save.step().wakeAt());
         if (save.step().kind() == StepKind.UNDO) {
             markCompensates(save.run());
         }
@@ -150,6 +156,7 @@ final class SqliteWrites {
                 && !triggers.insert(handle, child, now, effects.readyTopics()).accepted()) {
             throw Refusals.child(child);
         }
+        return kept;
     }
 
     private void markCompensates(RunId run) {
@@ -180,7 +187,7 @@ final class SqliteWrites {
                 .execute();
     }
 
-    private void insertStep(RunId run, StepRecord step, @Nullable Instant wakeAt) {
+    private boolean insertStep(RunId run, StepRecord step, @Nullable Instant wakeAt) {
         var sql = """
                 INSERT INTO steadwork.step
                     (shard, run_id, name, occurrence, position, kind, status, attempt, started_at, finished_at, wake_at,
@@ -198,28 +205,29 @@ final class SqliteWrites {
                        output = excluded.output
                  WHERE status = 'WAITING'
                 """;
-        handle.createUpdate(database.sql(sql))
-                .bind("shard", Shards.of(run))
-                .bind("run", run)
-                .bind("name", step.key().name())
-                .bind("occurrence", step.key().occurrence())
-                .bind("position", step.key().position())
-                .bind("kind", step.kind().name())
-                .bind("status", step.status().name())
-                .bind("attempt", step.attempt())
-                .bindByType("startedAt", step.startedAt(), Instant.class)
-                .bindByType("finishedAt", step.finishedAt(), Instant.class)
-                .bindByType("wakeAt", wakeAt, Instant.class)
-                .bind("error", Rows.errorJson(step.error()))
-                .bind("inputType", Rows.payloadType(step.input()))
-                .bind("input", Rows.payloadBytes(step.input()))
-                .bind("outputType", Rows.payloadType(step.output()))
-                .bind("output", Rows.payloadBytes(step.output()))
-                .bindByType("child", step.childRun(), RunId.class)
-                .execute();
+        return handle.createUpdate(database.sql(sql))
+                        .bind("shard", Shards.of(run))
+                        .bind("run", run)
+                        .bind("name", step.key().name())
+                        .bind("occurrence", step.key().occurrence())
+                        .bind("position", step.key().position())
+                        .bind("kind", step.kind().name())
+                        .bind("status", step.status().name())
+                        .bind("attempt", step.attempt())
+                        .bindByType("startedAt", step.startedAt(), Instant.class)
+                        .bindByType("finishedAt", step.finishedAt(), Instant.class)
+                        .bindByType("wakeAt", wakeAt, Instant.class)
+                        .bind("error", Rows.errorJson(step.error()))
+                        .bind("inputType", Rows.payloadType(step.input()))
+                        .bind("input", Rows.payloadBytes(step.input()))
+                        .bind("outputType", Rows.payloadType(step.output()))
+                        .bind("output", Rows.payloadBytes(step.output()))
+                        .bindByType("child", step.childRun(), RunId.class)
+                        .execute()
+                > 0;
     }
 
-    private void insertAttempt(RunId run, AttemptRecord attempt) {
+    private boolean insertAttempt(RunId run, AttemptRecord attempt) {
         var sql = """
                 INSERT INTO steadwork.step_attempt
                     (shard, run_id, name, occurrence, attempt, position, kind, error, started_at, finished_at)
@@ -227,7 +235,7 @@ final class SqliteWrites {
                     (:shard, :run, :name, :occurrence, :attempt, :position, :kind, :error, :startedAt, :finishedAt)
                 ON CONFLICT DO NOTHING
                 """;
-        handle.createUpdate(database.sql(sql))
+        int kept = handle.createUpdate(database.sql(sql))
                 .bind("shard", Shards.of(run))
                 .bind("run", run)
                 .bind("name", attempt.key().name())
@@ -242,6 +250,7 @@ final class SqliteWrites {
         if (attempt.attempt() > AttemptRecord.KEPT) {
             deleteAttempt(run, attempt.key(), attempt.attempt() - AttemptRecord.KEPT);
         }
+        return kept > 0;
     }
 
     private void deleteAttempt(RunId run, StepRecord.Key key, int attempt) {

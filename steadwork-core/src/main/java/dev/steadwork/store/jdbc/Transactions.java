@@ -18,9 +18,11 @@ import org.jdbi.v3.core.Handle;
  */
 final class Transactions {
     private final Database database;
+    private final Events events;
 
-    Transactions(Database database) {
+    Transactions(Database database, Events events) {
         this.database = database;
+        this.events = events;
     }
 
     /** Carries what the application's code threw through the transaction, which it rolls back. */
@@ -63,6 +65,7 @@ final class Transactions {
                     .formatted(run, outcome.key().label()));
         }
         insert(handle, run, outcome);
+        events.add(handle, NewEvent.completed(run, epoch, outcome));
         return outcome;
     }
 

@@ -1,12 +1,14 @@
 package dev.steadwork.store.jdbc;
 
 import dev.steadwork.Conflict;
+import dev.steadwork.EventKind;
 import dev.steadwork.InvalidState;
 import dev.steadwork.NotFound;
 import dev.steadwork.RunError;
 import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
 import dev.steadwork.RunStatus;
+import dev.steadwork.store.By;
 import dev.steadwork.store.Signals;
 import java.util.List;
 import java.util.Optional;
@@ -26,6 +28,8 @@ final class Transitions {
     private final Families families;
     private final Reads reads;
     private final FailedSteps failedSteps;
+    private final Events events;
+    private final By by;
 
     /** What nobody needs to be told. */
     private enum Untold implements Runnable {
@@ -36,12 +40,14 @@ final class Transitions {
         public void run() {}
     }
 
-    Transitions(Database database, JdbcStore store, Families families) {
+    Transitions(Database database, JdbcStore store, Families families, Events events, By by) {
         this.database = database;
         this.store = store;
         this.families = families;
         this.reads = new Reads(database);
         this.failedSteps = new FailedSteps(database);
+        this.events = events;
+        this.by = by;
     }
 
     void cancel(RunId run) {
@@ -52,13 +58,16 @@ final class Transitions {
     @Nullable
     Runnable cancel(Handle handle, RunId run) {
         if (cancelWaiting(handle, run)) {
+            tell(handle, run, EventKind.CANCELLED, null);
             return ended(handle, run);
         }
         var topic = wakeToCompensate(handle, run);
         if (topic.isPresent()) {
+            tell(handle, run, EventKind.CANCEL_REQUESTED, null);
             return () -> store.tellReady(List.of(topic.get()));
         }
         if (requestCancel(handle, run)) {
+            tell(handle, run, EventKind.CANCEL_REQUESTED, null);
             return () -> store.tellRequested(Signals.hash(run));
         }
         var status = statusOf(handle, run);
@@ -148,6 +157,7 @@ final class Transitions {
                             .execute()
                     > 0;
             if (terminated) {
+                tell(handle, run, EventKind.CANCELLED, "terminated: " + reason);
                 var tell = ended(handle, run);
                 return () -> {
                     tell.run();
@@ -161,9 +171,11 @@ final class Transitions {
     void pause(RunId run) {
         settle(handle -> {
             if (pauseWaiting(handle, run)) {
+                tell(handle, run, EventKind.PAUSED, null);
                 return NO_EFFECT;
             }
             if (requestPause(handle, run)) {
+                tell(handle, run, EventKind.PAUSE_REQUESTED, null);
                 return () -> store.tellRequested(Signals.hash(run));
             }
             return statusOf(handle, run) == RunStatus.PAUSED ? NO_EFFECT : movedUnless(handle, run, "paused");
@@ -200,9 +212,11 @@ final class Transitions {
         settle(handle -> {
             var topic = resumePaused(handle, run);
             if (topic.isPresent()) {
+                tell(handle, run, EventKind.RESUMED, null);
                 return () -> store.tellReady(List.of(topic.get()));
             }
             if (withdrawPause(handle, run)) {
+                tell(handle, run, EventKind.RESUMED, "before it was paused");
                 return NO_EFFECT;
             }
             return switch (statusOf(handle, run)) {
@@ -258,6 +272,7 @@ final class Transitions {
             return null;
         }
         failedSteps.forget(handle, run, failedStep(ended));
+        tell(handle, run, EventKind.RETRIED, "by an operator, was " + ended.status());
         return () -> store.tellReady(List.of(topic.get()));
     }
 
@@ -365,6 +380,7 @@ final class Transitions {
         if (deleted == 0) {
             return NO_EFFECT;
         }
+        tell(handle, run, EventKind.DELETED, reason);
         if (status.isTerminal()) {
             return Untold.CHANGED;
         }
@@ -375,6 +391,10 @@ final class Transitions {
             families.endChildren(handle, run, now, effects);
         }
         return () -> effects.tell(store);
+    }
+
+    private void tell(Handle handle, RunId run, EventKind kind, @Nullable String detail) {
+        events.add(handle, NewEvent.of(run, kind, detail, by));
     }
 
     private static RunError deleted(RunId run, String reason) {

@@ -20,4 +20,53 @@ CREATE TABLE steadwork.namespace (
 
 CREATE UNIQUE INDEX namespace_version ON steadwork.namespace (version);
 
+-- What happened to runs of namespaces that record it. number: in the order of the changes of a run, which its row lock makes that
+-- of their commits. lease_epoch: of the worker's write, which is recorded once however often it is sent.
+CREATE TABLE steadwork.event (
+    shard       SMALLINT    NOT NULL,
+    run_id      UUID        NOT NULL,
+    number      BIGINT      GENERATED ALWAYS AS IDENTITY,
+    namespace   TEXT        NOT NULL,
+    type        TEXT        NOT NULL,
+    kind        TEXT        NOT NULL,
+    happened_at TIMESTAMPTZ NOT NULL,
+    lease_epoch BIGINT,
+    worker      TEXT,
+    step        TEXT,
+    attempt     INTEGER,
+    detail      TEXT,
+    actor       TEXT,
+    reason      TEXT,
+    PRIMARY KEY (shard, run_id, number)
+);
+
+-- Events on their way out. due_at: when the next attempt may begin; while somebody sends it, the end of that lease.
+CREATE TABLE steadwork.outbox (
+    shard       SMALLINT    NOT NULL,
+    run_id      UUID        NOT NULL,
+    number      BIGINT      GENERATED ALWAYS AS IDENTITY,
+    namespace   TEXT        NOT NULL,
+    type        TEXT        NOT NULL,
+    kind        TEXT        NOT NULL,
+    happened_at TIMESTAMPTZ NOT NULL,
+    lease_epoch BIGINT,
+    worker      TEXT,
+    step        TEXT,
+    attempt     INTEGER,
+    detail      TEXT,
+    actor       TEXT,
+    reason      TEXT,
+    status      TEXT        NOT NULL CHECK (status IN ('WAITING', 'PUBLISHED', 'DEAD')),
+    due_at      TIMESTAMPTZ NOT NULL,
+    sender      TEXT,
+    failures    INTEGER     NOT NULL,
+    error       TEXT,
+    settled_at  TIMESTAMPTZ,
+    PRIMARY KEY (shard, run_id, number)
+);
+
+CREATE INDEX outbox_due ON steadwork.outbox (shard, namespace, due_at) WHERE status = 'WAITING';
+CREATE INDEX outbox_published ON steadwork.outbox (shard, namespace, settled_at) WHERE status = 'PUBLISHED';
+CREATE INDEX outbox_dead ON steadwork.outbox (shard, namespace, number) WHERE status = 'DEAD';
+
 INSERT INTO steadwork.schema_version (version, applied_at) VALUES (6, now());
