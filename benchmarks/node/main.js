@@ -1,0 +1,169 @@
+// node main.js PEER (queue | latency MODE | workflow | feed): the same phases as the class Measure in Java.
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { peers, dbosWorkflows } from './peers.js'
+
+const N = +(process.env.JOBS ?? 20000)
+const RATE = 200, WARM_SECONDS = 5, SECONDS = +(process.env.SECONDS ?? 20), WARM = +(process.env.WARM ?? 10)
+const [name, workload, mode] = process.argv.slice(2)
+
+// What every no-op job does.
+let count = 0, first = 0, waits = null
+export function ran(stamp) {
+  if (count++ === 0) first = performance.now()
+  if (waits && stamp) waits.push(micros() - stamp)
+}
+const micros = () => Math.round((performance.timeOrigin + performance.now()) * 1000)
+
+const result = (metric, value) => Number.isFinite(value) && console.log(`RESULT ${metric} ${value.toFixed(3)}`)
+const seconds = (since) => (performance.now() - since) / 1000
+
+async function connect() {
+  const c = new pg.Client({ connectionString: process.env.BENCH_URL })
+  await c.connect()
+  return c
+}
+const one = async (c, sql) => Number(Object.values((await c.query(sql)).rows[0])[0])
+const statements = (c) => one(c, `select coalesce(sum(calls),0)::bigint from pg_stat_statements s join pg_database d on d.oid = s.dbid
+  where d.datname = current_database() and query not like '%pg_stat_%' and query not like '%pg_current_wal%'`)
+
+function serverCpuSeconds() {
+  let ticks = 0
+  for (const d of readdirSync('/proc').filter((x) => /^\d+$/.test(x))) {
+    try {
+      const stat = readFileSync(`/proc/${d}/stat`, 'utf8')
+      const f = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      const self = d === process.env.BENCH_POSTMASTER
+      if (self || f[1] === process.env.BENCH_POSTMASTER) ticks += +f[11] + +f[12]
+      if (self) ticks += +f[13] + +f[14]
+    } catch { /* the process ended meanwhile */ }
+  }
+  return ticks / 100
+}
+
+async function probe(c) {
+  const cpu = process.cpuUsage()
+  return {
+    commits: await one(c, 'select xact_commit + xact_rollback from pg_stat_database where datname = current_database()'),
+    statements: await statements(c),
+    wal: await one(c, `select (pg_current_wal_lsn() - '0/0')::bigint`),
+    client: (cpu.user + cpu.system) / 1e6,
+    server: serverCpuSeconds(),
+  }
+}
+
+// 16 "threads": 16 calls in flight
+export async function parallel(lanes, n, task) {
+  let next = 0
+  const t = performance.now()
+  await Promise.all(Array.from({ length: lanes }, async () => { for (let i; (i = next++) < n;) await task(i) }))
+  return seconds(t)
+}
+
+async function awaitCount(n, limit) {
+  const t = performance.now()
+  while (count < n) {
+    if (seconds(t) > limit) throw new Error(`only ${count} of ${n} jobs ran`)
+    await sleep(2)
+  }
+}
+
+async function drain(p, n) {
+  count = 0
+  const c = await connect()
+  const t = performance.now()
+  const stop = await p.worker('drain')
+  await awaitCount(n, 300)
+  while (await one(c, p.unfinishedSql) > 0) await sleep(5)
+  const s = seconds(t)
+  await stop()
+  await c.end()
+  if (count !== n) console.error(`note: ${count} runs of ${n} jobs`)
+  return { s, firstMs: first - t }
+}
+
+// Singly if the peer has no batches; then the time means nothing.
+async function enqueueBatch(p) {
+  const e = await p.enqueuer()
+  const t = performance.now()
+  if (e.many) for (let i = 0; i < N; i += 1000) await e.many(Array(Math.min(1000, N - i)).fill(0))
+  else await parallel(16, N, () => e.one(0))
+  const s = seconds(t)
+  await e.close()
+  return e.many ? s : NaN
+}
+
+async function queue(p) {
+  await p.setup()
+  const e = await p.enqueuer()
+  let waiting = N / 4 + N
+  result('w1_cold_single_per_s', N / 4 / await parallel(16, N / 4, () => e.one(0)))
+  for (const t = performance.now(); seconds(t) < WARM * 0.3; waiting += N / 4) await parallel(16, N / 4, () => e.one(0))
+  result('w1_single_per_s', N / await parallel(16, N, () => e.one(0)))
+  result('w1_256_callers_per_s', N / await parallel(256, N, () => e.one(0)))
+  waiting += N
+  await e.close()
+  result('w2_cold_drain_per_s', waiting / (await drain(p, waiting)).s)
+  for (let drained = 0; drained < WARM;) {
+    await enqueueBatch(p)
+    drained += (await drain(p, N)).s
+  }
+  result('w1_batch_per_s', N / await enqueueBatch(p))
+  const c = await connect()
+  await sleep(500)
+  const before = await probe(c)
+  const { s, firstMs } = await drain(p, N)
+  await sleep(500)
+  const after = await probe(c)
+  result('w2_drain_per_s', N / s)
+  result('w2_first_ms', firstMs)
+  result('w2_after_first_per_s', N / (s - firstMs / 1000))
+  result('w5_xacts_per_job', (after.commits - before.commits) / N)
+  result('w5_statements_per_job', (after.statements - before.statements) / N)
+  result('w5_wal_bytes_per_job', (after.wal - before.wal) / N)
+  result('w5_client_cpu_us_per_job', (after.client - before.client) * 1e6 / N)
+  result('w5_server_cpu_us_per_job', (after.server - before.server) * 1e6 / N)
+}
+
+async function latency(p) {
+  await p.setup()
+  const n = RATE * (WARM_SECONDS + SECONDS)
+  waits = []
+  const stop = await p.worker(mode)
+  await sleep(2000)
+  const feeder = spawn(process.execPath, [process.argv[1], name, 'feed'], { stdio: 'inherit' })
+  const fed = new Promise((done) => feeder.on('exit', done))
+  await awaitCount(n, 180 + SECONDS)
+  await fed
+  const w = waits.slice(RATE * WARM_SECONDS).sort((a, b) => a - b)
+  for (const q of [50, 95, 99]) result(`w3_${mode}_p${q}_ms`, w[Math.floor(w.length * q / 100)] / 1000)
+  await sleep(3000)
+  const c = await connect()
+  const before = await statements(c), cpu = serverCpuSeconds()
+  await sleep(SECONDS * 1000)
+  result(`w6_${mode}_statements_per_s`, (await statements(c) - before) / SECONDS)
+  result(`w6_${mode}_server_cpu_ms_per_s`, (serverCpuSeconds() - cpu) * 1000 / SECONDS)
+  await stop()
+}
+
+async function feed(p) {
+  const e = await p.enqueuer()
+  const t = performance.now(), all = []
+  for (let i = 0; i < RATE * (WARM_SECONDS + SECONDS); i++) {
+    const left = t + i * (1000 / RATE) - performance.now()
+    if (left > 0) await sleep(left)
+    all.push(e.one(micros()))
+  }
+  await Promise.all(all)
+  await e.close()
+}
+
+const p = peers(ran)[name]
+if (workload === 'queue') await queue(p)
+else if (workload === 'latency') await latency(p)
+else if (workload === 'feed') await feed(p)
+else if (workload === 'workflow') await dbosWorkflows({ connect, one, parallel, probe, result, seconds })
+else throw new Error(workload)
+process.exit(0)

@@ -1,0 +1,123 @@
+package dev.steadwork.benchmarks.harness;
+
+import dev.steadwork.benchmarks.report.Report;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The command {@code benchmarks/run}: measures what was asked for and writes the report. */
+public final class Harness {
+    private static final int USAGE = 64;
+
+    private final Options options;
+    private final Path home;
+
+    private Harness(Options options, Path home) {
+        this.options = options;
+        this.home = home;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        var home = Path.of(System.getProperty("benchmarks.home", "benchmarks"));
+        try {
+            if (List.of(arguments).contains("--help")) {
+                System.out.print(usage());
+                return;
+            }
+            new Harness(Options.parse(List.of(arguments), home), home).run(List.of(arguments));
+        } catch (UsageError e) {
+            System.err.printf("benchmarks: %s%nbenchmarks/run --help shows the options.%n", e.getMessage());
+            System.exit(USAGE);
+        }
+    }
+
+    private static String usage() throws IOException {
+        try (var text = Harness.class.getResourceAsStream("usage.txt")) {
+            if (text == null) {
+                throw new IllegalStateException("the usage text is not on the class path");
+            }
+            return new String(text.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private void run(List<String> arguments) throws Exception {
+        if (options.reportOnly()) {
+            if (!Files.exists(options.results().resolve("results.txt"))) {
+                throw new UsageError("there are no results in %s".formatted(options.results()));
+            }
+        } else {
+            measure(arguments);
+        }
+        Report.write(options.results());
+        System.out.println(Files.readString(options.results().resolve("report.md")));
+        System.err.println("Written to " + options.results());
+    }
+
+    private void measure(List<String> arguments) throws Exception {
+        Files.createDirectories(options.results());
+        var work = Files.createTempDirectory(Files.createDirectories(home.resolve("target")), "work");
+        var node = new NodePeers(home);
+        var chosen = withoutAbsent(node);
+        var remove = new Thread(() -> delete(work));
+        Runtime.getRuntime().addShutdownHook(remove);
+        try (var cluster = Cluster.start(work)) {
+            Machine.describe(home, cluster, arguments, options.results().resolve("machine.txt"));
+            var processes = new Processes(options.results(), scale(work), node);
+            var plan = new Plan(chosen, cluster, processes, work);
+            for (int round = 1; round <= options.rounds(); round++) {
+                plan.round(round);
+                Report.write(options.results());
+            }
+            plan.once();
+        }
+    }
+
+    private Options withoutAbsent(NodePeers node) throws IOException, InterruptedException {
+        var peers = new HashSet<>(options.peers());
+        if (options.parts().stream()
+                .flatMap(part -> options.peersOf(part).stream())
+                .noneMatch(NodePeers.NAMES::contains)) {
+            return options;
+        }
+        var problem = node.install();
+        if (!problem.isEmpty()) {
+            peers.removeAll(NodePeers.NAMES);
+            System.err.printf("Left out: %s. %s%n", String.join(", ", NodePeers.NAMES), problem);
+        }
+        return options.withPeers(peers);
+    }
+
+    private Map<String, String> scale(Path work) {
+        var scale = new LinkedHashMap<String, String>();
+        scale.put("work", work.toString());
+        scale.put("horizon", Integer.toString(options.horizonMinutes() * 60));
+        if (options.quick()) {
+            scale.put("jobs", "2000");
+            scale.put("workflows", "2000");
+            scale.put("seconds", "5");
+            scale.put("warm", "1");
+            scale.put("timers", "1000");
+            scale.put("kills", "2");
+            scale.put("sleepers", "1000");
+            scale.put("horizon.rate", "500");
+        }
+        return scale;
+    }
+
+    private static void delete(Path directory) {
+        try (var files = Files.walk(directory)) {
+            for (var file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException | UncheckedIOException e) {
+            System.err.printf("%s could not be removed: %s%n", directory, e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package dev.steadwork.benchmarks.measure;
+
+import java.util.Collections;
+
+/** W1 enqueue, W2 drain, W5 cost of a run. */
+final class QueueLoad {
+    private static final int RUNS = Scale.RUNS;
+    private static final double SINGLE_WARM_SECONDS = Scale.WARM_SECONDS * 0.3;
+
+    private final Peer peer;
+    private long drainStart;
+
+    QueueLoad(Peer peer) {
+        this.peer = peer;
+    }
+
+    void run() throws Exception {
+        peer.setup();
+        int waiting = enqueueSingly();
+        Output.result("w2_cold_drain_per_s", waiting / drain(waiting));
+        warmUp();
+        Output.result("w1_batch_per_s", RUNS / enqueueBatch());
+        if (Db.isSqlite()) {
+            reportDrain(drain(RUNS));
+        } else {
+            drainAndCount();
+        }
+    }
+
+    /** The number of runs that wait now. */
+    private int enqueueSingly() throws Exception {
+        int cold = RUNS / 4;
+        int waiting = cold + RUNS;
+        try (var enqueuer = peer.enqueuer()) {
+            Output.result("w1_cold_single_per_s", cold / single(enqueuer, cold));
+            long start = System.nanoTime();
+            while (Lanes.secondsSince(start) < SINGLE_WARM_SECONDS) {
+                single(enqueuer, cold);
+                waiting += cold;
+            }
+            Output.result("w1_single_per_s", RUNS / single(enqueuer, RUNS));
+            if (peer.bearsManyCallers()) {
+                Output.result("w1_256_callers_per_s", RUNS / Lanes.virtual(256, RUNS, i -> enqueuer.one(0)));
+                waiting += RUNS;
+            }
+        }
+        return waiting;
+    }
+
+    /** Drains until that alone has taken long enough for the compilers. */
+    void warmUp() throws Exception {
+        for (double drained = 0; drained < Scale.WARM_SECONDS; ) {
+            enqueueBatch();
+            drained += drain(RUNS);
+        }
+    }
+
+    private void drainAndCount() throws Exception {
+        try (var connection = Db.connect()) {
+            Thread.sleep(500); // the enqueuer's connections end and report their counters
+            var before = Db.Probe.read(connection);
+            double seconds = drain(RUNS);
+            Thread.sleep(500);
+            var after = Db.Probe.read(connection);
+            reportDrain(seconds);
+            Output.result("w5_xacts_per_job", (after.transactions() - before.transactions()) / (double) RUNS);
+            after.reportSince(before, RUNS, "w5_", "job");
+        }
+    }
+
+    private void reportDrain(double seconds) {
+        double untilFirst = (Jobs.firstNanos() - drainStart) / 1e9;
+        Output.result("w2_drain_per_s", RUNS / seconds);
+        Output.result("w2_first_ms", untilFirst * 1000);
+        Output.result("w2_after_first_per_s", RUNS / (seconds - untilFirst));
+    }
+
+    private static double single(Peer.Enqueuer enqueuer, int n) throws Exception {
+        return Lanes.threads(16, n, i -> enqueuer.one(0));
+    }
+
+    /** Singly if the peer has no batches; then the time means nothing and is not a number. */
+    double enqueueBatch() throws Exception {
+        try (var enqueuer = peer.enqueuer()) {
+            long start = System.nanoTime();
+            if (enqueuer.many(Collections.nCopies(RUNS, 0L))) {
+                return Lanes.secondsSince(start);
+            }
+            single(enqueuer, RUNS);
+            return Double.NaN;
+        }
+    }
+
+    /** The seconds from the worker's start until the database says that nothing is left. */
+    double drain(int n) throws Exception {
+        Jobs.reset();
+        try (var connection = Db.connect()) {
+            drainStart = System.nanoTime();
+            double seconds;
+            try (var worker = peer.worker("drain")) {
+                Jobs.awaitCount(n, 300);
+                while (Db.query(connection, peer.unfinishedSql()) > 0) {
+                    Thread.sleep(5);
+                }
+                seconds = Lanes.secondsSince(drainStart);
+            }
+            if (Jobs.count() != n) {
+                Output.note(Jobs.count() + " executions of " + n + " runs");
+            }
+            return seconds;
+        }
+    }
+}

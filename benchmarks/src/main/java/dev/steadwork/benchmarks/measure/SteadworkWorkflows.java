@@ -1,0 +1,93 @@
+package dev.steadwork.benchmarks.measure;
+
+import dev.steadwork.Steadwork;
+import dev.steadwork.Workflow;
+import dev.steadwork.WorkflowContext;
+import java.time.Duration;
+
+/** W4: workflows of three steps, triggered and awaited in the process that executes them, and triggered only. */
+final class SteadworkWorkflows {
+    static final Workflow<Integer, Integer> THREE = Workflow.define("three", Integer.class, Integer.class);
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final int N = Scale.WORKFLOWS;
+
+    private SteadworkWorkflows() {}
+
+    static int three(WorkflowContext ctx, int i) {
+        int a = ctx.step("one", Integer.class, step -> i + 1);
+        int b = ctx.step("two", Integer.class, step -> a + 1);
+        int c = ctx.step("three", Integer.class, step -> b + 1);
+        Jobs.ran(0);
+        return c;
+    }
+
+    static void run() throws Exception {
+        try (var steadwork = SteadworkPeer.open()) {
+            steadwork
+                    .worker()
+                    .handle(THREE, SteadworkWorkflows::three)
+                    .concurrency(Scale.IN_FLIGHT)
+                    .start();
+            Output.result("w4_cold_workflows_per_s", N / direct(steadwork, N));
+            warmUp(steadwork);
+            measureDirect(steadwork);
+            queued(steadwork, N);
+            Output.result("w4_queued_workflows_per_s", N / queued(steadwork, N));
+        }
+    }
+
+    static void warmUp(Steadwork steadwork) throws Exception {
+        long start = System.nanoTime();
+        while (Lanes.secondsSince(start) < Scale.WARM_SECONDS) {
+            direct(steadwork, N);
+        }
+    }
+
+    private static void measureDirect(Steadwork steadwork) throws Exception {
+        if (Db.isSqlite()) {
+            Output.result("w4_direct_workflows_per_s", N / direct(steadwork, N));
+            return;
+        }
+        try (var connection = Db.connect()) {
+            Thread.sleep(500);
+            var before = Db.Probe.read(connection);
+            double seconds = direct(steadwork, N);
+            Thread.sleep(500);
+            var after = Db.Probe.read(connection);
+            Output.result("w4_direct_workflows_per_s", N / seconds);
+            Output.result("w4_direct_steps_per_s", 3 * N / seconds);
+            after.reportSince(before, N, "w4_direct_", "wf");
+        }
+    }
+
+    /** Every workflow is awaited; so many are under way at once. */
+    static double direct(Steadwork steadwork, int n) throws Exception {
+        var three = steadwork.workflow(THREE);
+        return Lanes.virtual(Scale.IN_FLIGHT, n, i -> {
+            var c = three.trigger(i).await(PATIENCE);
+            if (c == null || c != i + 3) {
+                throw new IllegalStateException("workflow " + i + " returned " + c);
+            }
+        });
+    }
+
+    /** Triggered by 16 threads and awaited by nobody; until the last has ended. */
+    private static double queued(Steadwork steadwork, int n) throws Exception {
+        Jobs.reset();
+        var three = steadwork.workflow(THREE);
+        long start = System.nanoTime();
+        Lanes.threads(16, n, i -> three.trigger(i));
+        Jobs.awaitCount(n, 300);
+        try (var connection = Db.connect()) {
+            while (Db.query(connection, unfinishedSql()) > 0) {
+                Thread.sleep(10);
+            }
+        }
+        return Lanes.secondsSince(start);
+    }
+
+    private static String unfinishedSql() {
+        return "SELECT count(*) FROM %s WHERE status IN ('PENDING', 'RUNNING', 'SLEEPING')"
+                .formatted(Db.isSqlite() ? "steadwork_run" : "steadwork.run");
+    }
+}

@@ -1,0 +1,31 @@
+package dev.steadwork.benchmarks.report;
+
+import java.util.Locale;
+
+/** Numbers as people read them. */
+final class Numbers {
+    private Numbers() {}
+
+    /** Three digits or so. */
+    static String show(double value) {
+        double size = Math.abs(value);
+        if (size >= 1000) {
+            return String.format(Locale.ROOT, "%,.0f", value);
+        }
+        if (size >= 100 || size == 0) {
+            return String.format(Locale.ROOT, "%.0f", value);
+        }
+        if (size >= 10) {
+            return String.format(Locale.ROOT, "%.1f", value);
+        }
+        return String.format(Locale.ROOT, size >= 1 ? "%.2f" : size >= 0.1 ? "%.2f" : "%.4f", value);
+    }
+
+    /** Thousands and millions of rows. */
+    static String rows(long n) {
+        if (n >= 1_000_000) {
+            return Numbers.show(n / 1e6).replaceFirst("\\.0+$", "") + " million";
+        }
+        return String.format(Locale.ROOT, "%,d", n);
+    }
+}
