@@ -22,4 +22,12 @@ public record StoreConfig(
         String schema,
         int poolSize,
         boolean listen,
-        Duration staleAfter) {}
+        Duration staleAfter) {
+
+    /** Without the URL and the password, which must not end up in logs. */
+    @Override
+    public String toString() {
+        return "StoreConfig[schema=%s, poolSize=%d, listen=%s, staleAfter=%s]"
+                .formatted(schema, poolSize, listen, staleAfter);
+    }
+}

@@ -88,4 +88,19 @@ class JdbcStoresTest {
             dataSource.getConnection().close();
         }
     }
+
+    @Test
+    void a_configuration_does_not_tell_its_secrets() {
+        var config = new StoreConfig(
+                "jdbc:postgresql://h/db?password=s3cret",
+                null,
+                "me",
+                "s3cret",
+                "steadwork",
+                5,
+                true,
+                Duration.ofSeconds(60));
+
+        assertThat(config.toString()).doesNotContain("s3cret");
+    }
 }
