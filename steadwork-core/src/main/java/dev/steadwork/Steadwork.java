@@ -7,6 +7,7 @@ import dev.steadwork.execute.DeadLetterRuns;
 import dev.steadwork.maintain.Deadlines;
 import dev.steadwork.maintain.Duties;
 import dev.steadwork.maintain.Duty;
+import dev.steadwork.maintain.Scheduler;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.Store;
@@ -18,6 +19,7 @@ import dev.steadwork.trigger.RunLists;
 import dev.steadwork.trigger.StoreTrigger;
 import dev.steadwork.trigger.StoredLimits;
 import dev.steadwork.trigger.StoredRun;
+import dev.steadwork.trigger.StoredSchedules;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -55,7 +57,12 @@ public final class Steadwork implements AutoCloseable {
         this.engine = new Engine(store, committer, payloads, results, namespace, closed);
         this.settings = settings;
         var deadlines = new Deadlines(store, namespace, new DeadLetterRuns(namespace, payloads));
-        this.duties = new Duties(List.of(new Duty("deadlines", settings.pollInterval(), deadlines)));
+        var scheduler = new Scheduler(store, namespace);
+        this.duties = new Duties(List.of(
+                new Duty("deadlines", settings.pollInterval(), deadlines),
+                // Told of changes, it need not look as often as workers do.
+                new Duty(Scheduler.NAME, settings.pollInterval().multipliedBy(3), scheduler)));
+        store.signals().subscribe(scheduler.listener(() -> duties.wake(Scheduler.NAME)));
     }
 
     /** Opens a database by its JDBC URL ({@code jdbc:sqlite:app.db}, {@code jdbc:postgresql://host/db}) with defaults. */
@@ -99,6 +106,11 @@ public final class Steadwork implements AutoCloseable {
         return new Queues(new StoredLimits(engine));
     }
 
+    /** The schedules of this namespace: runs that start by the clock. */
+    public Schedules schedules() {
+        return new Schedules(new StoredSchedules(engine));
+    }
+
     /** A worker to be started in this process. */
     public WorkerBuilder worker() {
         engine.checkOpen();
@@ -120,6 +132,7 @@ public final class Steadwork implements AutoCloseable {
         workers.add(worker);
         if (settings.maintain()) {
             duties.start();
+            duties.wake(Scheduler.NAME);
         }
         return worker;
     }

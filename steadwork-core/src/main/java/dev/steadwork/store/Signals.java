@@ -23,6 +23,9 @@ public final class Signals {
         /** Cancellation or a pause may have been asked of a run with this hash. */
         default void requested(int runHash) {}
 
+        /** A schedule of the namespace with this hash may be due sooner than thought. */
+        default void scheduled(int namespaceHash) {}
+
         /** Any hint may have been lost: look at everything. */
         default void gap() {}
     }
@@ -53,6 +56,10 @@ public final class Signals {
 
     public void requested(int runHash) {
         listeners.forEach(listener -> listener.requested(runHash));
+    }
+
+    public void scheduled(int namespaceHash) {
+        listeners.forEach(listener -> listener.scheduled(namespaceHash));
     }
 
     public void gap() {

@@ -12,6 +12,7 @@ import dev.steadwork.store.Definition;
 import dev.steadwork.store.NewRun;
 import dev.steadwork.store.Received;
 import dev.steadwork.store.RunEnd;
+import dev.steadwork.store.ScheduleStore;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.StepRecord;
 import dev.steadwork.store.Store;
@@ -42,6 +43,7 @@ abstract class JdbcStore implements Store {
     private final Messages messages;
     private final Transactions transactions;
     private final Limits limits;
+    private final JdbcSchedules schedules;
     protected final Families families;
 
     protected JdbcStore(Database database, StoreConfig config, Migrations migrations) {
@@ -58,6 +60,7 @@ abstract class JdbcStore implements Store {
         this.reads = new Reads(database);
         this.registry = new Registry(database);
         this.limits = new Limits(database);
+        this.schedules = new JdbcSchedules(database, this, transitions);
     }
 
     @Override
@@ -80,6 +83,11 @@ abstract class JdbcStore implements Store {
         signals.requested(runHash);
     }
 
+    /** A schedule of this namespace has changed. Called after the commit; a store that can tells other processes too. */
+    protected void tellScheduled(String namespace) {
+        signals.scheduled(namespace.hashCode());
+    }
+
     /** Refuses a connection that commits every statement by itself: a run could not be part of its transaction. */
     protected final void checkHasTransaction(Connection connection) {
         try {
@@ -96,6 +104,9 @@ abstract class JdbcStore implements Store {
     protected List<TriggerResult> triggerWith(Handle handle, List<NewRun> runs) {
         return triggerIn(handle.getConnection(), runs);
     }
+
+    /** Creates those of the runs that can be, in a transaction of our own; adds where something is ready then. */
+    protected abstract List<TriggerResult> triggerEach(Handle handle, List<NewRun> runs, Effects effects);
 
     @Override
     public void migrate() {
@@ -237,6 +248,11 @@ abstract class JdbcStore implements Store {
     @Override
     public Map<String, QueueLimit> limits(String namespace) {
         return limits.all(namespace);
+    }
+
+    @Override
+    public ScheduleStore schedules() {
+        return schedules;
     }
 
     @Override

@@ -34,6 +34,7 @@ final class Notifications {
         READY('r'),
         ENDED('e'),
         REQUESTED('q'),
+        SCHEDULED('s'),
         GAP('g');
 
         private final char letter;
@@ -88,6 +89,8 @@ final class Notifications {
             signals.ended(hashes(payload));
         } else if (letter == Kind.REQUESTED.letter) {
             hashes(payload).forEach(signals::requested);
+        } else if (letter == Kind.SCHEDULED.letter) {
+            hashes(payload).forEach(signals::scheduled);
         } else {
             signals.gap();
         }
