@@ -8,6 +8,7 @@ import dev.steadwork.maintain.Deadlines;
 import dev.steadwork.maintain.Duties;
 import dev.steadwork.maintain.Duty;
 import dev.steadwork.maintain.Retention;
+import dev.steadwork.maintain.Scheduler;
 import dev.steadwork.maintain.SilentWorkers;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.Definition;
@@ -21,6 +22,7 @@ import dev.steadwork.trigger.StoreTrigger;
 import dev.steadwork.trigger.StoredLimits;
 import dev.steadwork.trigger.StoredNamespaces;
 import dev.steadwork.trigger.StoredRun;
+import dev.steadwork.trigger.StoredSchedules;
 import dev.steadwork.trigger.StoredWorkers;
 import java.time.Duration;
 import java.util.Arrays;
@@ -66,10 +68,14 @@ public final class Steadwork implements AutoCloseable {
         this.engine = new Engine(store, committer, payloads, results, namespace, closed);
         this.settings = settings;
         var deadlines = new Deadlines(store, namespace, new DeadLetterRuns(namespace, payloads));
+        var scheduler = new Scheduler(store, namespace);
         this.duties = new Duties(List.of(
                 new Duty("deadlines", settings.pollInterval(), deadlines),
+                // Told of changes, it need not look as often as workers do.
+                new Duty(Scheduler.NAME, settings.pollInterval().multipliedBy(3), scheduler),
                 new Duty("retention", Duration.ofMinutes(10), new Retention(store, namespace)),
                 new Duty("silent-workers", settings.silenceInterval(), new SilentWorkers(store, namespace))));
+        store.signals().subscribe(scheduler.listener(() -> duties.wake(Scheduler.NAME)));
     }
 
     /** Opens a database by its JDBC URL ({@code jdbc:sqlite:app.db}, {@code jdbc:postgresql://host/db}) with defaults. */
@@ -129,6 +135,11 @@ public final class Steadwork implements AutoCloseable {
         return new Workers(new StoredWorkers(engine));
     }
 
+    /** The schedules of this namespace: runs that start by the clock. */
+    public Schedules schedules() {
+        return new Schedules(new StoredSchedules(engine));
+    }
+
     /** A worker to be started in this process. */
     public WorkerBuilder worker() {
         engine.checkOpen();
@@ -150,6 +161,7 @@ public final class Steadwork implements AutoCloseable {
         workers.add(worker);
         if (settings.maintain()) {
             duties.start();
+            duties.wake(Scheduler.NAME);
         }
         return worker;
     }

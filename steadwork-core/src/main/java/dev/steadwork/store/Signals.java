@@ -26,6 +26,9 @@ public final class Signals {
         /** The settings of a namespace may have changed. */
         default void settings() {}
 
+        /** A schedule of the namespace with this hash may be due sooner than thought. */
+        default void scheduled(int namespaceHash) {}
+
         /** Any hint may have been lost: look at everything. */
         default void gap() {}
     }
@@ -60,6 +63,10 @@ public final class Signals {
 
     public void settings() {
         listeners.forEach(Listener::settings);
+    }
+
+    public void scheduled(int namespaceHash) {
+        listeners.forEach(listener -> listener.scheduled(namespaceHash));
     }
 
     public void gap() {

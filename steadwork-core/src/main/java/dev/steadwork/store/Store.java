@@ -136,6 +136,9 @@ public interface Store extends Operations, AutoCloseable {
 
     long count(String namespace, RunQuery.Filter filter);
 
+    /** Keeps schedules and fires them. */
+    ScheduleStore schedules();
+
     /** Records definitions, replacing older ones of the same name. */
     void register(String namespace, Collection<Definition> definitions);
 

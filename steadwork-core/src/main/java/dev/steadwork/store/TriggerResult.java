@@ -31,4 +31,20 @@ public record TriggerResult(
     public boolean accepted() {
         return outcome == Outcome.CREATED || outcome == Outcome.EXISTED;
     }
+
+    /** Why no run of this type was created. */
+    public String whyRefused(String namespace, String type) {
+        return switch (outcome) {
+            case UNKNOWN_TYPE ->
+                "Workflow %s is not registered in namespace %s. Start a worker that handles it, or call steadwork.register(...)."
+                        .formatted(type, namespace);
+            case NO_WORKER_ONLINE ->
+                "No worker for workflow %s is online in namespace %s. Start one.".formatted(type, namespace);
+            case KEY_OF_OTHER_TYPE ->
+                "The idempotency key belongs to run %s of workflow %s, not %s.".formatted(id, holderType, type);
+            case NAMESPACE_DISABLED ->
+                "Namespace %s is disabled and takes no triggers. Enable it.".formatted(namespace);
+            case CREATED, EXISTED -> throw new IllegalStateException(toString());
+        };
+    }
 }

@@ -59,7 +59,8 @@ final class BulkTransitions {
         return effects.size();
     }
 
-    private static Runnable effect(Handle handle, RunId run, Transition transition) {
+    /** What is to be told after the commit; {@link Transitions#NO_EFFECT} if the run cannot make the transition. */
+    static Runnable effect(Handle handle, RunId run, Transition transition) {
         try {
             @Nullable Runnable effect;
             do {

@@ -53,4 +53,16 @@ interface Dialect {
 
     /** Parameters as those of {@link #selectWorkers()}, without after and limit. */
     String countWorkers();
+
+    /** Locks schedules that are due. Parameters: shard, namespace, now, only (a schedule's id, or null for any), limit. */
+    String claimDueSchedules();
+
+    /** Locks schedules whose buffered slot waits for nothing any more. Parameters: shard, namespace, only, limit. */
+    String claimBufferedSchedules();
+
+    /** Parameters: shard, namespace, limit. */
+    String selectScheduleOutlook();
+
+    /** Parameters: shard, runs. */
+    String selectRunStatuses();
 }

@@ -18,6 +18,7 @@ import dev.steadwork.store.NewRun;
 import dev.steadwork.store.Operations;
 import dev.steadwork.store.Received;
 import dev.steadwork.store.RunEnd;
+import dev.steadwork.store.ScheduleStore;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.StepRecord;
 import dev.steadwork.store.Store;
@@ -55,6 +56,7 @@ abstract class JdbcStore implements Store {
     private final Retention retention;
     private final Namespaces namespaces;
     protected final KnownNamespaces knownNamespaces;
+    private final JdbcSchedules schedules;
     protected final Families families;
 
     protected JdbcStore(Database database, StoreConfig config, Migrations migrations, Events events) {
@@ -74,6 +76,8 @@ abstract class JdbcStore implements Store {
         this.namespaces = events.namespaces();
         this.knownNamespaces = events.known();
         signals.subscribe(knownNamespaces);
+        this.schedules =
+                new JdbcSchedules(database, this, new Transitions(database, this, families, events, By.NOBODY));
     }
 
     @Override
@@ -109,6 +113,11 @@ abstract class JdbcStore implements Store {
         }
     }
 
+    /** A schedule of this namespace has changed. Called after the commit; a store that can tells other processes too. */
+    protected void tellScheduled(String namespace) {
+        signals.scheduled(namespace.hashCode());
+    }
+
     /** Refuses a connection that commits every statement by itself: a run could not be part of its transaction. */
     protected final void checkHasTransaction(Connection connection) {
         try {
@@ -125,6 +134,9 @@ abstract class JdbcStore implements Store {
     protected List<TriggerResult> triggerWith(Handle handle, List<NewRun> runs) {
         return triggerIn(handle.getConnection(), runs);
     }
+
+    /** Creates those of the runs that can be, in a transaction of our own; adds where something is ready then. */
+    protected abstract List<TriggerResult> triggerEach(Handle handle, List<NewRun> runs, Effects effects);
 
     @Override
     public void migrate() {
@@ -315,6 +327,11 @@ abstract class JdbcStore implements Store {
     @Override
     public NamespaceInfo settings(String namespace) {
         return knownNamespaces.recent(namespace);
+    }
+
+    @Override
+    public ScheduleStore schedules() {
+        return schedules;
     }
 
     @Override

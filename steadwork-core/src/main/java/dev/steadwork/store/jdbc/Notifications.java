@@ -35,6 +35,7 @@ final class Notifications {
         ENDED('e'),
         REQUESTED('q'),
         SETTINGS('s'),
+        SCHEDULED('c'),
         GAP('g');
 
         private final char letter;
@@ -91,6 +92,8 @@ final class Notifications {
             hashes(payload).forEach(signals::requested);
         } else if (letter == Kind.SETTINGS.letter) {
             signals.settings();
+        } else if (letter == Kind.SCHEDULED.letter) {
+            hashes(payload).forEach(signals::scheduled);
         } else {
             signals.gap();
         }

@@ -238,6 +238,86 @@ final class PostgresDialect implements Dialect {
                 """;
     }
 
+    @Override
+    public String claimDueSchedules() {
+        return """
+                SELECT schedule_id, type, demand, queue, priority, version, tags, input_type, input, cron, zone, max_catchup,
+                       overlap, jitter, enabled, next_slot, buffered_slot, last_run_id, revision
+                  FROM steadwork.schedule
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND due_at IS NOT NULL
+                   AND due_at <= :now
+                   AND (CAST(:only AS text) IS NULL OR schedule_id = :only)
+                 ORDER BY due_at, schedule_id
+                 LIMIT :limit
+                   FOR UPDATE SKIP LOCKED
+                """;
+    }
+
+    @Override
+    public String claimBufferedSchedules() {
+        return """
+                SELECT schedule_id, type, demand, queue, priority, version, tags, input_type, input, cron, zone, max_catchup,
+                       overlap, jitter, enabled, next_slot, buffered_slot, last_run_id, revision
+                  FROM steadwork.schedule AS s
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND buffered_slot IS NOT NULL
+                   AND NOT EXISTS (
+                       SELECT 1
+                         FROM steadwork.run AS r
+                        WHERE r.shard = :shard
+                          AND r.run_id = s.last_run_id
+                          AND r.status IN ('PENDING', 'RUNNING', 'SLEEPING', 'PAUSED')
+                          AND r.deleted_at IS NULL)
+                   AND (CAST(:only AS text) IS NULL OR schedule_id = :only)
+                 ORDER BY schedule_id
+                 LIMIT :limit
+                   FOR UPDATE OF s SKIP LOCKED
+                """;
+    }
+
+    @Override
+    public String selectScheduleOutlook() {
+        return """
+                SELECT now() AS now,
+                       (SELECT min(due_at)
+                          FROM steadwork.schedule
+                         WHERE shard = :shard
+                           AND namespace = :namespace
+                           AND due_at IS NOT NULL) AS due_at,
+                       CAST(NULL AS uuid) AS awaited,
+                       false AS active
+                UNION ALL
+                SELECT now(),
+                       NULL,
+                       s.last_run_id,
+                       EXISTS (
+                           SELECT 1
+                             FROM steadwork.run AS r
+                            WHERE r.shard = :shard
+                              AND r.run_id = s.last_run_id
+                              AND r.status IN ('PENDING', 'RUNNING', 'SLEEPING', 'PAUSED')
+                              AND r.deleted_at IS NULL)
+                  FROM steadwork.schedule AS s
+                 WHERE s.shard = :shard
+                   AND s.namespace = :namespace
+                   AND s.buffered_slot IS NOT NULL
+                 LIMIT :limit
+                """;
+    }
+
+    @Override
+    public String selectRunStatuses() {
+        return """
+                SELECT run_id, status, deleted_at
+                  FROM steadwork.run
+                 WHERE shard = :shard
+                   AND run_id = ANY(CAST(:runs AS uuid[]))
+                """;
+    }
+
     private static final class InstantArgument extends AbstractArgumentFactory<Instant> {
         InstantArgument() {
             super(Types.TIMESTAMP_WITH_TIMEZONE);

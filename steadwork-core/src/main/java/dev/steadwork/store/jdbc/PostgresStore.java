@@ -14,6 +14,7 @@ import java.sql.Connection;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
 /** Keeps runs in Postgres. Every call of the hot path is one round trip and one transaction, unless something is rare. */
@@ -96,6 +97,15 @@ final class PostgresStore extends JdbcStore {
     }
 
     @Override
+    protected List<TriggerResult> triggerEach(Handle handle, List<NewRun> runs, Effects effects) {
+        return trips.within(handle, connection -> {
+            var triggered = triggers.create(connection, runs);
+            effects.readyTopics().addAll(triggered.topics());
+            return triggered.of(runs);
+        });
+    }
+
+    @Override
     public Claimed claim(ClaimRequest request) {
         if (knownNamespaces.of(request.namespace()).isDisabled()) {
             return Claimed.NOTHING;
@@ -173,6 +183,12 @@ final class PostgresStore extends JdbcStore {
     protected void tellSettings() {
         super.tellSettings();
         notifier.tell(Notifications.Kind.SETTINGS, List.of(0));
+    }
+
+    @Override
+    protected void tellScheduled(String namespace) {
+        super.tellScheduled(namespace);
+        notifier.tell(Notifications.Kind.SCHEDULED, List.of(namespace.hashCode()));
     }
 
     @Override

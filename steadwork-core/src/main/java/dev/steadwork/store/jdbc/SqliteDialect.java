@@ -252,6 +252,84 @@ final class SqliteDialect implements Dialect {
                 """;
     }
 
+    @Override
+    public String claimDueSchedules() {
+        return """
+                SELECT schedule_id, type, demand, queue, priority, version, tags, input_type, input, cron, zone, max_catchup,
+                       overlap, jitter, enabled, next_slot, buffered_slot, last_run_id, revision
+                  FROM steadwork.schedule
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND due_at IS NOT NULL
+                   AND due_at <= :now
+                   AND (:only IS NULL OR schedule_id = :only)
+                 ORDER BY due_at, schedule_id
+                 LIMIT :limit
+                """;
+    }
+
+    @Override
+    public String claimBufferedSchedules() {
+        return """
+                SELECT schedule_id, type, demand, queue, priority, version, tags, input_type, input, cron, zone, max_catchup,
+                       overlap, jitter, enabled, next_slot, buffered_slot, last_run_id, revision
+                  FROM steadwork.schedule AS s
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND buffered_slot IS NOT NULL
+                   AND NOT EXISTS (
+                       SELECT 1
+                         FROM steadwork.run AS r
+                        WHERE r.shard = :shard
+                          AND r.run_id = s.last_run_id
+                          AND r.status IN ('PENDING', 'RUNNING', 'SLEEPING', 'PAUSED')
+                          AND r.deleted_at IS NULL)
+                   AND (:only IS NULL OR schedule_id = :only)
+                 ORDER BY schedule_id
+                 LIMIT :limit
+                """;
+    }
+
+    @Override
+    public String selectScheduleOutlook() {
+        return """
+                SELECT CAST(unixepoch('subsec') * 1000000 AS INTEGER) AS now,
+                       (SELECT min(due_at)
+                          FROM steadwork.schedule
+                         WHERE shard = :shard
+                           AND namespace = :namespace
+                           AND due_at IS NOT NULL) AS due_at,
+                       NULL AS awaited,
+                       0 AS active
+                UNION ALL
+                SELECT CAST(unixepoch('subsec') * 1000000 AS INTEGER),
+                       NULL,
+                       s.last_run_id,
+                       EXISTS (
+                           SELECT 1
+                             FROM steadwork.run AS r
+                            WHERE r.shard = :shard
+                              AND r.run_id = s.last_run_id
+                              AND r.status IN ('PENDING', 'RUNNING', 'SLEEPING', 'PAUSED')
+                              AND r.deleted_at IS NULL)
+                  FROM steadwork.schedule AS s
+                 WHERE s.shard = :shard
+                   AND s.namespace = :namespace
+                   AND s.buffered_slot IS NOT NULL
+                 LIMIT :limit
+                """;
+    }
+
+    @Override
+    public String selectRunStatuses() {
+        return """
+                SELECT run_id, status, deleted_at
+                  FROM steadwork.run
+                 WHERE shard = :shard
+                   AND run_id IN (SELECT value FROM json_each(:runs))
+                """;
+    }
+
     private static final class InstantArgument extends AbstractArgumentFactory<Instant> {
         InstantArgument() {
             super(Types.INTEGER);

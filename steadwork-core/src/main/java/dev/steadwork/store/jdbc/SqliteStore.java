@@ -98,6 +98,11 @@ final class SqliteStore extends JdbcStore {
         return insertAll(handle, runs, new HashSet<>());
     }
 
+    @Override
+    protected List<TriggerResult> triggerEach(Handle handle, List<NewRun> runs, Effects effects) {
+        return insertAll(handle, runs, effects.readyTopics());
+    }
+
     private List<TriggerResult> insertAllOrNone(Handle handle, List<NewRun> runs, Set<Integer> topics) {
         handle.execute("SAVEPOINT all_or_none");
         try {

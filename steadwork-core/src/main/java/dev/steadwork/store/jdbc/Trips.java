@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
+import org.jdbi.v3.core.Handle;
 
 /** Work over plain JDBC, whose errors come out as those of {@link Database} do. */
 final class Trips {
@@ -35,6 +36,11 @@ final class Trips {
 
     <T> T inTransaction(Work<T> work) {
         return database.inTransaction(handle -> unchecked(() -> work.on(handle.getConnection())));
+    }
+
+    /** Runs in a transaction of our own that is under way. */
+    <T> T within(Handle transaction, Work<T> work) {
+        return unchecked(() -> work.on(transaction.getConnection()));
     }
 
     /** Runs in a transaction that somebody else began. */

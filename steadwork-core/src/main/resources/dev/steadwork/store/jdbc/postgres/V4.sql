@@ -1,2 +1,54 @@
--- Schedules.
+-- Schedules. due_at says when the schedule needs attention next: its next slot plus jitter. NULL: never, because it is disabled,
+-- has no more slots or could not be read (then last_error says why), so only those that will fire are in the index.
+-- buffered_slot waits for the end of last_run_id. jitter is in microseconds. revision counts changes by people.
+CREATE TABLE steadwork.schedule (
+    shard         SMALLINT    NOT NULL,
+    namespace     TEXT        NOT NULL,
+    schedule_id   TEXT        COLLATE "C" NOT NULL,
+    type          TEXT        NOT NULL,
+    demand        TEXT        NOT NULL,
+    queue         TEXT,
+    priority      INTEGER     NOT NULL,
+    version       TEXT,
+    tags          TEXT,
+    input_type    TEXT,
+    input         BYTEA,
+    cron          TEXT        NOT NULL,
+    zone          TEXT        NOT NULL,
+    max_catchup   INTEGER     NOT NULL,
+    overlap       TEXT        NOT NULL,
+    jitter        BIGINT      NOT NULL,
+    enabled       BOOLEAN     NOT NULL,
+    next_slot     TIMESTAMPTZ,
+    due_at        TIMESTAMPTZ,
+    buffered_slot TIMESTAMPTZ,
+    last_slot     TIMESTAMPTZ,
+    last_run_id   UUID,
+    last_error    TEXT,
+    revision      BIGINT      NOT NULL,
+    created_at    TIMESTAMPTZ NOT NULL,
+    updated_at    TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (shard, namespace, schedule_id),
+    CONSTRAINT schedule_overlap_known CHECK (overlap IN ('ALLOW', 'SKIP', 'BUFFER_ONE', 'CANCEL_RUNNING'))
+);
+
+CREATE INDEX schedule_due ON steadwork.schedule (shard, namespace, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX schedule_buffered ON steadwork.schedule (shard, namespace) WHERE buffered_slot IS NOT NULL;
+
+-- What became of a slot; stays when the schedule is deleted. Whoever writes here has locked the schedule.
+CREATE TABLE steadwork.schedule_firing (
+    shard       SMALLINT    NOT NULL,
+    namespace   TEXT        NOT NULL,
+    schedule_id TEXT        COLLATE "C" NOT NULL,
+    slot        TIMESTAMPTZ NOT NULL,
+    outcome     TEXT        NOT NULL,
+    cause       TEXT        NOT NULL,
+    run_id      UUID,
+    error       TEXT,
+    decided_at  TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (shard, namespace, schedule_id, slot),
+    CONSTRAINT schedule_firing_outcome_known CHECK (outcome IN ('FIRED', 'SKIPPED', 'BUFFERED', 'FAILED')),
+    CONSTRAINT schedule_firing_cause_known CHECK (cause IN ('CRON', 'TRIGGER', 'BACKFILL'))
+);
+
 INSERT INTO steadwork.schema_version (version, applied_at) VALUES (4, now());

@@ -1,0 +1,284 @@
+package dev.steadwork.store.jdbc;
+
+import dev.steadwork.Conflict;
+import dev.steadwork.OverlapPolicy;
+import dev.steadwork.PreconditionFailed;
+import dev.steadwork.RunId;
+import dev.steadwork.ScheduleFiring;
+import dev.steadwork.ScheduleInfo;
+import dev.steadwork.TriggerCheck;
+import dev.steadwork.store.FirePlan;
+import dev.steadwork.store.NextSlot;
+import dev.steadwork.store.ScheduleOutlook;
+import dev.steadwork.store.ScheduleSettings;
+import dev.steadwork.store.ScheduleStore;
+import dev.steadwork.store.TriggerResult;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import org.jdbi.v3.core.Handle;
+import org.jspecify.annotations.Nullable;
+
+/** Schedules: created, changed, listed. They are fired by {@link Firings}. */
+final class JdbcSchedules implements ScheduleStore {
+    private static final int MAX_AWAITED = 1_000;
+
+    private final Database database;
+    private final JdbcStore store;
+    private final Firings firings;
+
+    JdbcSchedules(Database database, JdbcStore store, Transitions transitions) {
+        this.database = database;
+        this.store = store;
+        this.firings = new Firings(database, store, transitions);
+    }
+
+    @Override
+    public Instant now() {
+        return database.read(database::now);
+    }
+
+    @Override
+    public void create(String namespace, String id, ScheduleSettings settings, NextSlot next) {
+        var sql = """
+                INSERT INTO steadwork.schedule
+                    (shard, namespace, schedule_id, type, demand, queue, priority, version, tags, input_type, input, cron,
+                     zone, max_catchup, overlap, jitter, enabled, next_slot, due_at, revision, created_at, updated_at)
+                VALUES
+                    (:shard, :namespace, :id, :type, :demand, :queue, :priority, :version, :tags, :inputType, :input, :cron,
+                     :zone, :maxCatchup, :overlap, :jitter, :enabled, :nextSlot, :due, 1, :now, :now)
+                ON CONFLICT (shard, namespace, schedule_id) DO NOTHING
+                """;
+        database.inTransaction(handle -> {
+            checkWorkflow(handle, namespace, id, settings.target());
+            int created = ScheduleRows.bind(handle.createUpdate(database.sql(sql)), settings)
+                    .bind("shard", Shards.ONLY)
+                    .bind("namespace", namespace)
+                    .bind("id", id)
+                    .bindByType("nextSlot", next.slot(), Instant.class)
+                    .bindByType("due", next.due(), Instant.class)
+                    .bind("now", database.now(handle))
+                    .execute();
+            if (created == 0) {
+                throw new Conflict(
+                        "Schedule %s exists already in namespace %s. Change it with update(...), or choose another id."
+                                .formatted(id, namespace));
+            }
+            return created;
+        });
+        store.tellScheduled(namespace);
+    }
+
+    private void checkWorkflow(Handle handle, String namespace, String id, ScheduleInfo.Target target) {
+        var sql = """
+                SELECT count(*) > 0
+                  FROM steadwork.definition
+                 WHERE namespace = :namespace
+                   AND type = :type
+                """;
+        boolean known = target.check() == TriggerCheck.ACCEPT
+                || handle.createQuery(database.sql(sql))
+                        .bind("namespace", namespace)
+                        .bind("type", target.workflow())
+                        .mapTo(Boolean.class)
+                        .one();
+        if (!known) {
+            throw new PreconditionFailed(
+                    "Schedule %s: workflow %s is not registered in namespace %s. Start a worker that handles it, call steadwork.register(...), or say check(TriggerCheck.ACCEPT)."
+                            .formatted(id, target.workflow(), namespace));
+        }
+    }
+
+    @Override
+    public @Nullable ScheduleInfo find(String namespace, String id) {
+        var sql = """
+                SELECT schedule_id, type, demand, queue, priority, version, tags, cron, zone, max_catchup, overlap, jitter,
+                       enabled, next_slot, buffered_slot, last_slot, last_run_id, last_error, revision, created_at, updated_at
+                  FROM steadwork.schedule
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND schedule_id = :id
+                """;
+        return database.read(handle -> handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", namespace)
+                .bind("id", id)
+                .map(ScheduleRows::info)
+                .findOne()
+                .orElse(null));
+    }
+
+    @Override
+    public List<ScheduleInfo> list(String namespace, @Nullable String after, int limit) {
+        var sql = """
+                SELECT schedule_id, type, demand, queue, priority, version, tags, cron, zone, max_catchup, overlap, jitter,
+                       enabled, next_slot, buffered_slot, last_slot, last_run_id, last_error, revision, created_at, updated_at
+                  FROM steadwork.schedule
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND schedule_id > :after
+                 ORDER BY schedule_id
+                 LIMIT :limit
+                """;
+        return database.read(handle -> handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", namespace)
+                .bind("after", after == null ? "" : after)
+                .bind("limit", limit)
+                .map(ScheduleRows::info)
+                .list());
+    }
+
+    @Override
+    public boolean update(String namespace, String id, long revision, ScheduleSettings settings, NextSlot next) {
+        boolean buffers = settings.enabled() && settings.rules().overlap() == OverlapPolicy.BUFFER_ONE;
+        boolean updated = database.inTransaction(handle -> {
+            var locked = firings.lock(handle, namespace, id);
+            if (locked == null || locked.revision() != revision) {
+                return false;
+            }
+            checkWorkflow(handle, namespace, id, settings.target());
+            change(handle, namespace, id, settings, next, buffers);
+            if (!buffers) {
+                firings.skipBuffered(handle, namespace, locked);
+            }
+            return true;
+        });
+        store.tellScheduled(namespace);
+        return updated;
+    }
+
+    private void change(
+            Handle handle, String namespace, String id, ScheduleSettings settings, NextSlot next, boolean buffers) {
+        var sql = """
+                UPDATE steadwork.schedule
+                   SET type = :type,
+                       demand = :demand,
+                       queue = :queue,
+                       priority = :priority,
+                       version = :version,
+                       tags = :tags,
+                       input_type = CASE WHEN :newInput THEN :inputType ELSE input_type END,
+                       input = CASE WHEN :newInput THEN :input ELSE input END,
+                       cron = :cron,
+                       zone = :zone,
+                       max_catchup = :maxCatchup,
+                       overlap = :overlap,
+                       jitter = :jitter,
+                       enabled = :enabled,
+                       next_slot = :nextSlot,
+                       due_at = :due,
+                       buffered_slot = CASE WHEN :buffers THEN buffered_slot END,
+                       last_error = NULL,
+                       revision = revision + 1,
+                       updated_at = :now
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND schedule_id = :id
+                """;
+        ScheduleRows.bind(handle.createUpdate(database.sql(sql)), settings)
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", namespace)
+                .bind("id", id)
+                .bind("newInput", settings.input() != null)
+                .bindByType("nextSlot", next.slot(), Instant.class)
+                .bindByType("due", next.due(), Instant.class)
+                .bind("buffers", buffers)
+                .bind("now", database.now(handle))
+                .execute();
+    }
+
+    @Override
+    public boolean delete(String namespace, String id) {
+        var sql = """
+                DELETE FROM steadwork.schedule
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND schedule_id = :id
+                """;
+        return database.inTransaction(handle -> {
+            var locked = firings.lock(handle, namespace, id);
+            if (locked == null) {
+                return false;
+            }
+            firings.skipBuffered(handle, namespace, locked);
+            handle.createUpdate(database.sql(sql))
+                    .bind("shard", Shards.ONLY)
+                    .bind("namespace", namespace)
+                    .bind("id", id)
+                    .execute();
+            return true;
+        });
+    }
+
+    @Override
+    public @Nullable TriggerResult trigger(String namespace, String id) {
+        return firings.trigger(namespace, id);
+    }
+
+    @Override
+    public @Nullable List<TriggerResult> backfill(String namespace, String id, List<Instant> slots) {
+        return firings.backfill(namespace, id, slots);
+    }
+
+    @Override
+    public List<ScheduleFiring> firings(String namespace, String id, @Nullable Instant before, int limit) {
+        var sql = """
+                SELECT slot, outcome, cause, run_id, error, decided_at
+                  FROM steadwork.schedule_firing
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND schedule_id = :id
+                   AND slot < :before
+                 ORDER BY slot DESC
+                 LIMIT :limit
+                """;
+        return database.read(handle -> handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", namespace)
+                .bind("id", id)
+                .bind("before", before == null ? Instant.parse("9999-12-31T23:59:59Z") : before)
+                .bind("limit", limit)
+                .map(ScheduleRows::firing)
+                .list());
+    }
+
+    @Override
+    public ScheduleOutlook outlook(String namespace) {
+        record Line(
+                Instant now,
+                @Nullable Instant due,
+                @Nullable RunId awaited,
+                boolean active) {}
+        var lines = database.look(handle -> handle.createQuery(
+                        database.sql(database.dialect().selectScheduleOutlook()))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", namespace)
+                .bind("limit", MAX_AWAITED + 1)
+                .map(row -> new Line(
+                        row.getColumn("now", Instant.class),
+                        Rows.time(row, "due_at"),
+                        row.getColumn("awaited", RunId.class),
+                        row.getColumn("active", Boolean.class)))
+                .list());
+        @Nullable Duration untilNext = null;
+        var awaited = new HashSet<RunId>();
+        for (var line : lines) {
+            if (line.due != null) {
+                untilNext = Duration.between(line.now, line.due);
+            }
+            if (line.awaited != null && line.active) {
+                awaited.add(line.awaited);
+            } else if (line.awaited != null) {
+                untilNext = Duration.ZERO;
+            }
+        }
+        return new ScheduleOutlook(untilNext == null || !untilNext.isNegative() ? untilNext : Duration.ZERO, awaited);
+    }
+
+    @Override
+    public int fire(String namespace, FirePlan.Planner planner, int limit) {
+        return firings.fire(namespace, planner, limit);
+    }
+}
