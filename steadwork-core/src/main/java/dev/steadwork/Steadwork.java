@@ -68,11 +68,12 @@ public final class Steadwork implements AutoCloseable {
         this.engine = new Engine(store, committer, payloads, results, namespace, closed);
         this.settings = settings;
         var deadlines = new Deadlines(store, namespace, new DeadLetterRuns(namespace, payloads));
+        // Told of what is urgent, they need not look as often as workers do.
+        var sideInterval = settings.pollInterval().multipliedBy(3);
         var scheduler = new Scheduler(store, namespace);
         this.duties = new Duties(List.of(
-                new Duty("deadlines", settings.pollInterval(), deadlines),
-                // Told of changes, it need not look as often as workers do.
-                new Duty(Scheduler.NAME, settings.pollInterval().multipliedBy(3), scheduler),
+                new Duty("deadlines", sideInterval, deadlines),
+                new Duty(Scheduler.NAME, sideInterval, scheduler),
                 new Duty("retention", Duration.ofMinutes(10), new Retention(store, namespace)),
                 new Duty("silent-workers", settings.silenceInterval(), new SilentWorkers(store, namespace))));
         store.signals().subscribe(scheduler.listener(() -> duties.wake(Scheduler.NAME)));
