@@ -19,8 +19,8 @@ import dev.steadwork.trigger.Engine;
 import dev.steadwork.trigger.Results;
 import dev.steadwork.trigger.RunLists;
 import dev.steadwork.trigger.StoreTrigger;
-import dev.steadwork.trigger.StoredLimits;
 import dev.steadwork.trigger.StoredNamespaces;
+import dev.steadwork.trigger.StoredQueues;
 import dev.steadwork.trigger.StoredRun;
 import dev.steadwork.trigger.StoredSchedules;
 import dev.steadwork.trigger.StoredWorkers;
@@ -116,7 +116,7 @@ public final class Steadwork implements AutoCloseable {
 
     /** The queues of this namespace, and what all workers together may take from them. */
     public Queues queues() {
-        return new Queues(new StoredLimits(engine));
+        return new Queues(new StoredQueues(engine));
     }
 
     /** Tenants and their settings; those of all namespaces of the database. */
