@@ -140,6 +140,15 @@ public final class Steadwork implements AutoCloseable {
         return new Schedules(new StoredSchedules(engine));
     }
 
+    /**
+     * Looks for what is wrong: with the database (long transactions, dead rows, a write-ahead log that grows), with this process
+     * (clock, pool), and with queues that do not move, with the reason. Read-only; takes a second or so. A check that cannot be
+     * made says so, and the others are made all the same.
+     */
+    public List<Finding> doctor() {
+        return engine.store().examine(engine.namespace());
+    }
+
     /** A worker to be started in this process. */
     public WorkerBuilder worker() {
         engine.checkOpen();

@@ -1,5 +1,6 @@
 package dev.steadwork.store;
 
+import dev.steadwork.Finding;
 import dev.steadwork.InvalidState;
 import dev.steadwork.NamespaceInfo;
 import dev.steadwork.Payload;
@@ -92,6 +93,9 @@ public interface Store extends Operations, AutoCloseable {
     /** What the run waits for, or null if there is no such run. */
     @Nullable
     Waiting waiting(RunId run);
+
+    /** Looks for what is wrong with the database and the queues of the namespace; slow, and fails for nothing. */
+    List<Finding> examine(String namespace);
 
     /** Makes due SLEEPING runs and RUNNING runs with an expired lease PENDING, and tells when the next one is due. */
     Promotion promote(PromoteRequest request);

@@ -199,6 +199,7 @@ class WaitingTest extends EngineTest {
     private static void assertWaits(RunHandle<?> run, Reason reason, String... says) {
         var waiting = run.waiting();
         assertThat(waiting.reason()).as(waiting.sentence()).isEqualTo(reason);
-        assertThat(List.of(says)).allSatisfy(part -> assertThat(waiting.sentence()).contains(part));
+        assertThat(List.of(says))
+                .allSatisfy(part -> assertThat(waiting.sentence()).contains(part));
     }
 }

@@ -1,5 +1,6 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.Finding;
 import dev.steadwork.InvalidArgument;
 import dev.steadwork.NamespaceInfo;
 import dev.steadwork.Payload;
@@ -349,6 +350,14 @@ abstract class JdbcStore implements Store {
     public @Nullable Waiting waiting(RunId run) {
         return waitingRuns.of(run);
     }
+
+    @Override
+    public List<Finding> examine(String namespace) {
+        return new Checkup(database, migrations, queueCounts, waitingRuns).examine(namespace, probes());
+    }
+
+    /** What may be wrong with this kind of database, by name. */
+    protected abstract Map<String, Probe> probes();
 
     @Override
     public void register(String namespace, Collection<Definition> definitions) {
