@@ -1,18 +1,21 @@
 package dev.steadwork;
 
+import java.util.List;
 import java.util.Map;
 
 /** The queues of this namespace. Safe for use by several threads. */
 public final class Queues {
     private final Source source;
 
-    /** Where limits are kept. */
+    /** Where limits are kept and runs are counted. */
     public interface Source {
         void limit(String queue, QueueLimit limit);
 
         void unlimited(String queue);
 
         Map<String, QueueLimit> limits();
+
+        List<QueueStats> stats();
     }
 
     Queues(Source source) {
@@ -40,6 +43,14 @@ public final class Queues {
     /** Takes the limit of a queue away; without effect if it has none. */
     public void unlimited(String queue) {
         source.unlimited(Check.name("queue", queue));
+    }
+
+    /**
+     * How much there is to do, by queue: those with runs that have not ended, and those of registered workflows. Costs a
+     * short look at each queue, whatever has ended before, and stops counting at {@value QueueStats#COUNTED} runs.
+     */
+    public List<QueueStats> stats() {
+        return source.stats();
     }
 
     /** What is limited, by queue. */

@@ -23,6 +23,12 @@ public interface RunHandle<O> {
     /** The input as it was stored. */
     Payload input();
 
+    /**
+     * Why the run does not go on: what it waits for, in one word and one sentence. For people who wonder; it asks the
+     * database several things one after the other, so what it says may be over by then.
+     */
+    Waiting waiting();
+
     /** The recorded steps in call order. */
     List<StepInfo> steps();
 

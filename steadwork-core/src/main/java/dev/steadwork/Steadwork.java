@@ -19,8 +19,8 @@ import dev.steadwork.trigger.Engine;
 import dev.steadwork.trigger.Results;
 import dev.steadwork.trigger.RunLists;
 import dev.steadwork.trigger.StoreTrigger;
-import dev.steadwork.trigger.StoredLimits;
 import dev.steadwork.trigger.StoredNamespaces;
+import dev.steadwork.trigger.StoredQueues;
 import dev.steadwork.trigger.StoredRun;
 import dev.steadwork.trigger.StoredSchedules;
 import dev.steadwork.trigger.StoredWorkers;
@@ -117,7 +117,7 @@ public final class Steadwork implements AutoCloseable {
 
     /** The queues of this namespace, and what all workers together may take from them. */
     public Queues queues() {
-        return new Queues(new StoredLimits(engine));
+        return new Queues(new StoredQueues(engine));
     }
 
     /** Tenants and their settings; those of all namespaces of the database. */
@@ -139,6 +139,15 @@ public final class Steadwork implements AutoCloseable {
     /** The schedules of this namespace: runs that start by the clock. */
     public Schedules schedules() {
         return new Schedules(new StoredSchedules(engine));
+    }
+
+    /**
+     * Looks for what is wrong: with the database (long transactions, dead rows, a write-ahead log that grows), with this process
+     * (clock, pool), and with queues that do not move, with the reason. Read-only; takes a second or so. A check that cannot be
+     * made says so, and the others are made all the same.
+     */
+    public List<Finding> doctor() {
+        return engine.store().examine(engine.namespace());
     }
 
     /** A worker to be started in this process. */

@@ -1,14 +1,17 @@
 package dev.steadwork.store;
 
+import dev.steadwork.Finding;
 import dev.steadwork.InvalidState;
 import dev.steadwork.NamespaceInfo;
 import dev.steadwork.Payload;
 import dev.steadwork.QueueLimit;
 import dev.steadwork.RunEvent;
+import dev.steadwork.QueueStats;
 import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
 import dev.steadwork.RunQuery;
 import dev.steadwork.StepInfo;
+import dev.steadwork.Waiting;
 import dev.steadwork.WorkerInfo;
 import dev.steadwork.Workers;
 import java.sql.Connection;
@@ -83,6 +86,16 @@ public interface Store extends Operations, AutoCloseable {
 
     /** The limits of the namespace, by queue. */
     Map<String, QueueLimit> limits(String namespace);
+
+    /** How much there is to do, by queue: those with runs that have not ended, and those of definitions. */
+    List<QueueStats> queueStats(String namespace);
+
+    /** What the run waits for, or null if there is no such run. */
+    @Nullable
+    Waiting waiting(RunId run);
+
+    /** Looks for what is wrong with the database and the queues of the namespace; slow, and fails for nothing. */
+    List<Finding> examine(String namespace);
 
     /** Makes due SLEEPING runs and RUNNING runs with an expired lease PENDING, and tells when the next one is due. */
     Promotion promote(PromoteRequest request);

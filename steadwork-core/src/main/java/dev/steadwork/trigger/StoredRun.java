@@ -18,6 +18,7 @@ import dev.steadwork.StepInfo;
 import dev.steadwork.TypeRef;
 import dev.steadwork.store.By;
 import dev.steadwork.store.Operations;
+import dev.steadwork.Waiting;
 import dev.steadwork.store.RunEnd;
 import java.time.Duration;
 import java.util.List;
@@ -58,6 +59,11 @@ public record StoredRun<O>(Engine engine, RunId id, TypeRef<O> outputType, boole
     @Override
     public Payload input() {
         return found(engine.store().input(id));
+    }
+
+    @Override
+    public Waiting waiting() {
+        return found(engine.store().waiting(id));
     }
 
     @Override

@@ -1,14 +1,17 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.Finding;
 import dev.steadwork.InvalidArgument;
 import dev.steadwork.NamespaceInfo;
 import dev.steadwork.Payload;
 import dev.steadwork.QueueLimit;
 import dev.steadwork.RunEvent;
+import dev.steadwork.QueueStats;
 import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
 import dev.steadwork.RunQuery;
 import dev.steadwork.StepInfo;
+import dev.steadwork.Waiting;
 import dev.steadwork.WorkerInfo;
 import dev.steadwork.Workers;
 import dev.steadwork.store.By;
@@ -49,6 +52,8 @@ abstract class JdbcStore implements Store {
     private final Reads reads;
     private final Registry registry;
     private final WorkerRegistry workers;
+    private final QueueCounts queueCounts;
+    private final WaitingRuns waitingRuns;
     private final Messages messages;
     protected final Events events;
     private final Transactions transactions;
@@ -75,6 +80,8 @@ abstract class JdbcStore implements Store {
         this.retention = new Retention(database);
         this.namespaces = events.namespaces();
         this.knownNamespaces = events.known();
+        this.queueCounts = new QueueCounts(database);
+        this.waitingRuns = new WaitingRuns(database, reads, namespaces, workers, limits, config.staleAfter());
         signals.subscribe(knownNamespaces);
         this.schedules =
                 new JdbcSchedules(database, this, new Transitions(database, this, families, events, By.NOBODY));
@@ -333,6 +340,24 @@ abstract class JdbcStore implements Store {
     public ScheduleStore schedules() {
         return schedules;
     }
+
+    @Override
+    public List<QueueStats> queueStats(String namespace) {
+        return queueCounts.stats(namespace);
+    }
+
+    @Override
+    public @Nullable Waiting waiting(RunId run) {
+        return waitingRuns.of(run);
+    }
+
+    @Override
+    public List<Finding> examine(String namespace) {
+        return new Checkup(database, migrations, queueCounts, waitingRuns).examine(namespace, probes());
+    }
+
+    /** What may be wrong with this kind of database, by name. */
+    protected abstract Map<String, Probe> probes();
 
     @Override
     public void register(String namespace, Collection<Definition> definitions) {

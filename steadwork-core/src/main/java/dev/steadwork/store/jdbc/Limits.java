@@ -153,6 +153,47 @@ final class Limits {
         });
     }
 
+    /** How many runs execute under the limit of the queue; of this key, if one is given. */
+    long running(String namespace, String queue, @Nullable String key) {
+        var sql = """
+                SELECT count(*)
+                  FROM steadwork.run
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND queue = :queue
+                   AND status = 'RUNNING'
+                   AND limited
+                   AND (:anyKey OR concurrency_key = :key)
+                """;
+        return database.read(handle -> handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", namespace)
+                .bind("queue", queue)
+                .bind("anyKey", key == null)
+                .bind("key", key == null ? "" : key)
+                .mapTo(Long.class)
+                .one());
+    }
+
+    /** How many runs of the queue started within the last while, as far as that is noted. */
+    long starts(String namespace, String queue, Duration within) {
+        var sql = """
+                SELECT coalesce(sum(starts), 0)
+                  FROM steadwork.queue_start
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND queue = :queue
+                   AND started_at > :since
+                """;
+        return database.read(handle -> handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", namespace)
+                .bind("queue", queue)
+                .bind("since", database.now(handle).minus(within))
+                .mapTo(Long.class)
+                .one());
+    }
+
     static QueueLimit limit(RowView row) {
         return new QueueLimit(
                 row.getColumn("max_running", Integer.class), row.getColumn("max_per_key", Integer.class), rate(row));

@@ -13,6 +13,7 @@ import dev.steadwork.store.WriteResult;
 import java.sql.Connection;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
@@ -103,6 +104,11 @@ final class PostgresStore extends JdbcStore {
             effects.readyTopics().addAll(triggered.topics());
             return triggered.of(runs);
         });
+    }
+
+    @Override
+    protected Map<String, Probe> probes() {
+        return new PostgresProbes(database).all();
     }
 
     @Override

@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jdbi.v3.core.Handle;
@@ -126,6 +127,11 @@ final class SqliteStore extends JdbcStore {
             results.add(triggers.insert(handle, run, now, topics));
         }
         return results;
+    }
+
+    @Override
+    protected Map<String, Probe> probes() {
+        return new SqliteProbes(database).all();
     }
 
     /** Looks before it writes: a worker without work does not keep others from writing. */
