@@ -90,11 +90,11 @@ public final class Report {
     private void charts(Path directory) throws IOException {
         var charts = Charts.of(durable);
         if (!charts.isEmpty()) {
-            lines.addAll(List.of("", "## Charts", ""));
+            lines.addAll(List.of("", "## Charts"));
         }
         for (var chart : charts) {
             Files.writeString(directory.resolve(chart.file()), chart.svg());
-            lines.add("![%s](%s)".formatted(chart.title(), chart.file()));
+            lines.addAll(List.of("", "![%s](%s)".formatted(chart.title(), chart.file())));
         }
     }
 
