@@ -59,6 +59,7 @@ public final class Report {
         report.lines.add("# Benchmarks");
         report.machine(results.resolve("machine.txt"));
         report.targets();
+        report.ahead();
         report.charts(results);
         report.tables();
         report.failures();
@@ -84,6 +85,14 @@ public final class Report {
         lines.addAll(List.of("", "## Targets", "", "| workload | to reach | reached | |", "| --- | --- | --- | --- |"));
         for (var target : Targets.of(durable)) {
             lines.add(Tables.row(target.workload(), List.of(target.demand(), target.shown(), target.verdict())));
+        }
+    }
+
+    private void ahead() {
+        var cases = Ahead.lines(durable);
+        if (!cases.isEmpty()) {
+            lines.addAll(List.of("", "## Where a peer is ahead", ""));
+            lines.addAll(cases);
         }
     }
 

@@ -61,6 +61,26 @@ class ReportTest {
     }
 
     @Test
+    void a_peer_that_is_ahead_is_named() throws IOException {
+        var report = reportOf(
+                "1 steadwork w2_drain_per_s 1000",
+                "1 raw w2_drain_per_s 3000",
+                "1 pg-boss w2_drain_per_s 1500",
+                "1 jobrunr w2_drain_per_s 900",
+                "1 steadwork w3_low_p50_ms 3",
+                "1 pg-boss w3_low_p50_ms 4",
+                "1 graphile-worker w3_low_p50_ms 2.4");
+
+        assertThat(report).contains("""
+                        ## Where a peer is ahead
+
+                        - W2 drain: pg-boss has 1.50 x Steadwork's
+                        - W3 p50: graphile-worker has 0.80 x Steadwork's
+
+                        """);
+    }
+
+    @Test
     void growth_is_measured_against_the_empty_table() throws IOException {
         var report = reportOf(
                 "1 steadwork w9_0_0_w2_drain_per_s 1000",
