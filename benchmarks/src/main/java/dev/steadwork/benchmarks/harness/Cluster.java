@@ -42,6 +42,7 @@ final class Cluster implements AutoCloseable {
         var builder = EmbeddedPostgres.builder()
                 .setDataDirectory(data)
                 .setOverrideWorkingDirectory(directory.resolve("binaries").toFile())
+                .setRegisterShutdownHook(false)
                 .setPGStartupWait(Duration.ofMinutes(1))
                 .setLocaleConfig("locale", "C.UTF-8");
         SETTINGS.forEach(builder::setServerConfig);

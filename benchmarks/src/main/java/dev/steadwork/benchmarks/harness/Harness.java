@@ -65,9 +65,8 @@ public final class Harness {
         var work = Files.createTempDirectory(Files.createDirectories(home.resolve("target")), "work");
         var node = new NodePeers(home);
         var chosen = withoutAbsent(node);
-        var remove = new Thread(() -> delete(work));
-        Runtime.getRuntime().addShutdownHook(remove);
         try (var cluster = Cluster.start(work)) {
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> leaveNothing(cluster, work)));
             Machine.describe(home, cluster, arguments, options.results().resolve("machine.txt"));
             var processes = new Processes(options.results(), scale(work), node);
             var plan = new Plan(chosen, cluster, processes, work);
@@ -109,6 +108,17 @@ public final class Harness {
             scale.put("horizon.rate", "500");
         }
         return scale;
+    }
+
+    /** Also after Ctrl-C: measured processes, the server and its files. */
+    private static void leaveNothing(Cluster cluster, Path work) {
+        ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
+        try {
+            cluster.close();
+        } catch (IOException e) {
+            System.err.printf("Postgres could not be stopped: %s%n", e.getMessage());
+        }
+        delete(work);
     }
 
     private static void delete(Path directory) {

@@ -90,12 +90,19 @@ final class Processes {
         if (Runtime.version().feature() >= 22) {
             command.add("--enable-native-access=ALL-UNNAMED");
         }
+        command.addAll(jvmOptions());
         scale.forEach((name, value) -> command.add("-D%s=%s".formatted(name, value)));
         measurement.properties().forEach((name, value) -> command.add("-D%s=%s".formatted(name, value)));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Measure.class.getName()));
         command.add(measurement.peer());
         command.addAll(measurement.arguments());
         return command;
+    }
+
+    /** For profiles: options of all measured Java processes. */
+    private static List<String> jvmOptions() {
+        var given = System.getenv().getOrDefault("BENCH_JVM_OPTIONS", "").strip();
+        return given.isEmpty() ? List.of() : List.of(given.split("\\s+"));
     }
 
     private static String load() {

@@ -4,10 +4,10 @@ import java.util.List;
 
 /** Lines over the same places of an axis, from zero. */
 final class Curves {
-    private static final int WIDTH = 720;
+    private static final int WIDTH = 760;
     private static final int HEIGHT = 340;
     private static final int LEFT = 70;
-    private static final int RIGHT = 190;
+    private static final int RIGHT = 230;
     private static final int TOP = 50;
     private static final int BOTTOM = 46;
 

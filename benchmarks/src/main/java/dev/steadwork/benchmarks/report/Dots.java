@@ -33,7 +33,7 @@ final class Dots {
         for (double power = from; power <= to; power++) {
             double x = LEFT + (power - from) * scale;
             svg.line(x, TOP - 8, x, bottom, Svg.GRID, 1);
-            svg.text(x, TOP - 12, "middle", 11, Svg.PALE, Numbers.show(Math.pow(10, power)));
+            svg.text(x, TOP - 12, "middle", 11, Svg.PALE, Numbers.brief(Math.pow(10, power)));
         }
         int y = TOP;
         for (var row : rows) {

@@ -21,10 +21,16 @@ final class Numbers {
         return String.format(Locale.ROOT, size >= 1 ? "%.2f" : size >= 0.1 ? "%.2f" : "%.4f", value);
     }
 
+    /** Like {@link #show}, without zeros at the end. */
+    static String brief(double value) {
+        var text = show(value);
+        return text.contains(".") ? text.replaceFirst("0+$", "").replaceFirst("\\.$", "") : text;
+    }
+
     /** Thousands and millions of rows. */
     static String rows(long n) {
         if (n >= 1_000_000) {
-            return Numbers.show(n / 1e6).replaceFirst("\\.0+$", "") + " million";
+            return brief(n / 1e6) + " million";
         }
         return String.format(Locale.ROOT, "%,d", n);
     }

@@ -59,6 +59,7 @@ public final class Report {
         report.lines.add("# Benchmarks");
         report.machine(results.resolve("machine.txt"));
         report.targets();
+        report.ahead();
         report.charts(results);
         report.tables();
         report.failures();
@@ -87,14 +88,22 @@ public final class Report {
         }
     }
 
+    private void ahead() {
+        var cases = Ahead.lines(durable);
+        if (!cases.isEmpty()) {
+            lines.addAll(List.of("", "## Where a peer is ahead", ""));
+            lines.addAll(cases);
+        }
+    }
+
     private void charts(Path directory) throws IOException {
         var charts = Charts.of(durable);
         if (!charts.isEmpty()) {
-            lines.addAll(List.of("", "## Charts", ""));
+            lines.addAll(List.of("", "## Charts"));
         }
         for (var chart : charts) {
             Files.writeString(directory.resolve(chart.file()), chart.svg());
-            lines.add("![%s](%s)".formatted(chart.title(), chart.file()));
+            lines.addAll(List.of("", "![%s](%s)".formatted(chart.title(), chart.file())));
         }
     }
 

@@ -10,11 +10,11 @@ import java.util.OptionalDouble;
  */
 record Target(String workload, String demand, boolean atLeast, double bound, OptionalDouble reached, String unit) {
     static Target atLeast(String workload, double bound, String unit, String of, OptionalDouble reached) {
-        return new Target(workload, "at least " + number(bound) + unit + of, true, bound, reached, unit);
+        return new Target(workload, "at least " + Numbers.brief(bound) + unit + of, true, bound, reached, unit);
     }
 
     static Target atMost(String workload, double bound, String unit, String of, OptionalDouble reached) {
-        return new Target(workload, "at most " + number(bound) + unit + of, false, bound, reached, unit);
+        return new Target(workload, "at most " + Numbers.brief(bound) + unit + of, false, bound, reached, unit);
     }
 
     String shown() {
@@ -27,9 +27,5 @@ record Target(String workload, String demand, boolean atLeast, double bound, Opt
         }
         double value = reached.getAsDouble();
         return (atLeast ? value >= bound : value <= bound) ? "reached" : "**falls short**";
-    }
-
-    private static String number(double value) {
-        return value == Math.rint(value) ? Numbers.show(value).replaceFirst("\\.0+$", "") : Double.toString(value);
     }
 }

@@ -78,8 +78,10 @@ final class Targets {
 
     private void growth() {
         var most = Growth.largest(results);
-        var beside = " of the empty table, beside %s finished and %s sleeping runs"
-                .formatted(Numbers.rows(most.finished()), Numbers.rows(most.sleeping()));
+        var beside = most.equals(Growth.EMPTY)
+                ? " of the empty table"
+                : " of the empty table, beside %s finished and %s sleeping runs"
+                        .formatted(Numbers.rows(most.finished()), Numbers.rows(most.sleeping()));
         all.add(Target.atLeast("W9 drain", 0.85, " x", beside, grown(most, "w2_drain_per_s")));
         all.add(Target.atMost("W9 start latency, p50", 1.15, " x", beside, grown(most, "w3_low_p50_ms")));
         all.add(Target.atMost("W9 start latency, p99", 1.15, " x", beside, grown(most, "w3_low_p99_ms")));
