@@ -55,6 +55,16 @@ class ExamplesTest {
     }
 
     @Test
+    void schedule_example_fires_by_the_clock_and_by_hand() throws Exception {
+        assertThat(output(ScheduleExample::main))
+                .containsExactly(
+                        "by the clock: report on sales",
+                        "by hand: report on sales",
+                        "filled in: 2026-03-28T01:30:00Z",
+                        "filled in: 2026-03-29T01:00:00Z");
+    }
+
+    @Test
     void idempotency_example_finds_the_first_run() throws Exception {
         assertThat(output(IdempotencyExample::main))
                 .containsExactly(

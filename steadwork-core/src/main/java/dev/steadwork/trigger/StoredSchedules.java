@@ -73,12 +73,14 @@ public record StoredSchedules(Engine engine) implements Schedules.Source {
 
     /** Slots that were missed and can still be made up for stay so, unless they are no longer slots. */
     private NextSlot nextAfterChange(ScheduleInfo present, ScheduleSettings settings) {
-        var fromNow = firstFromNow(present.id(), settings);
         boolean sameSlots =
                 present.cron().equals(settings.cron()) && present.zone().equals(settings.zone());
-        return settings.enabled() && sameSlots && present.nextSlot() != null
+        if (sameSlots && !settings.enabled()) {
+            return NextSlot.NONE;
+        }
+        return sameSlots && present.nextSlot() != null
                 ? new SlotPlanner().nextSlot(present.id(), settings, present.nextSlot())
-                : fromNow;
+                : firstFromNow(present.id(), settings);
     }
 
     private NextSlot firstFromNow(String id, ScheduleSettings settings) {

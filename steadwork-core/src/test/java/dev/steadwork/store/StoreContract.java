@@ -21,6 +21,7 @@ abstract class StoreContract
                 TimerRules,
                 LimitRules,
                 MessageRules,
+                ScheduleRules,
                 OperatorRules,
                 ForkRules,
                 BulkRules,

@@ -20,18 +20,22 @@ import java.util.List;
 import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
-/** Schedules: created, changed, listed. They are fired by {@link Firings}. */
+/** Schedules: created, changed, listed. They are fired by {@link DueFirings} and {@link ManualFirings}. */
 final class JdbcSchedules implements ScheduleStore {
     private static final int MAX_AWAITED = 1_000;
 
     private final Database database;
     private final JdbcStore store;
-    private final Firings firings;
+    private final FiringLog log;
+    private final DueFirings due;
+    private final ManualFirings manual;
 
     JdbcSchedules(Database database, JdbcStore store, Transitions transitions) {
         this.database = database;
         this.store = store;
-        this.firings = new Firings(database, store, transitions);
+        this.log = new FiringLog(database);
+        this.due = new DueFirings(database, store, transitions, log);
+        this.manual = new ManualFirings(database, store, log);
     }
 
     @Override
@@ -134,14 +138,16 @@ final class JdbcSchedules implements ScheduleStore {
     public boolean update(String namespace, String id, long revision, ScheduleSettings settings, NextSlot next) {
         boolean buffers = settings.enabled() && settings.rules().overlap() == OverlapPolicy.BUFFER_ONE;
         boolean updated = database.inTransaction(handle -> {
-            var locked = firings.lock(handle, namespace, id);
+            var locked = LockedSchedule.lock(database, handle, namespace, id);
             if (locked == null || locked.revision() != revision) {
                 return false;
             }
-            checkWorkflow(handle, namespace, id, settings.target());
+            if (!locked.triggers(settings.target())) {
+                checkWorkflow(handle, namespace, id, settings.target());
+            }
             change(handle, namespace, id, settings, next, buffers);
             if (!buffers) {
-                firings.skipBuffered(handle, namespace, locked);
+                log.skipBuffered(handle, namespace, locked);
             }
             return true;
         });
@@ -198,11 +204,11 @@ final class JdbcSchedules implements ScheduleStore {
                    AND schedule_id = :id
                 """;
         return database.inTransaction(handle -> {
-            var locked = firings.lock(handle, namespace, id);
+            var locked = LockedSchedule.lock(database, handle, namespace, id);
             if (locked == null) {
                 return false;
             }
-            firings.skipBuffered(handle, namespace, locked);
+            log.skipBuffered(handle, namespace, locked);
             handle.createUpdate(database.sql(sql))
                     .bind("shard", Shards.ONLY)
                     .bind("namespace", namespace)
@@ -214,34 +220,17 @@ final class JdbcSchedules implements ScheduleStore {
 
     @Override
     public @Nullable TriggerResult trigger(String namespace, String id) {
-        return firings.trigger(namespace, id);
+        return manual.trigger(namespace, id);
     }
 
     @Override
     public @Nullable List<TriggerResult> backfill(String namespace, String id, List<Instant> slots) {
-        return firings.backfill(namespace, id, slots);
+        return manual.backfill(namespace, id, slots);
     }
 
     @Override
     public List<ScheduleFiring> firings(String namespace, String id, @Nullable Instant before, int limit) {
-        var sql = """
-                SELECT slot, outcome, cause, run_id, error, decided_at
-                  FROM steadwork.schedule_firing
-                 WHERE shard = :shard
-                   AND namespace = :namespace
-                   AND schedule_id = :id
-                   AND slot < :before
-                 ORDER BY slot DESC
-                 LIMIT :limit
-                """;
-        return database.read(handle -> handle.createQuery(database.sql(sql))
-                .bind("shard", Shards.ONLY)
-                .bind("namespace", namespace)
-                .bind("id", id)
-                .bind("before", before == null ? Instant.parse("9999-12-31T23:59:59Z") : before)
-                .bind("limit", limit)
-                .map(ScheduleRows::firing)
-                .list());
+        return log.list(namespace, id, before, limit);
     }
 
     @Override
@@ -279,6 +268,6 @@ final class JdbcSchedules implements ScheduleStore {
 
     @Override
     public int fire(String namespace, FirePlan.Planner planner, int limit) {
-        return firings.fire(namespace, planner, limit);
+        return due.fire(namespace, planner, limit);
     }
 }

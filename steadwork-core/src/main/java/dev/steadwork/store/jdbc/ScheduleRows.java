@@ -5,11 +5,13 @@ import dev.steadwork.Payload;
 import dev.steadwork.RunId;
 import dev.steadwork.ScheduleFiring;
 import dev.steadwork.ScheduleInfo;
+import dev.steadwork.Serialization;
 import dev.steadwork.TriggerCheck;
 import dev.steadwork.store.ScheduleSettings;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Map;
 import org.jdbi.v3.core.result.RowView;
 import org.jdbi.v3.core.statement.SqlStatement;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +23,7 @@ final class ScheduleRows {
     static ScheduleInfo info(RowView row) {
         return new ScheduleInfo(
                 row.getColumn("schedule_id", String.class),
-                target(row),
+                target(row, readableTags(Rows.text(row, "tags"))),
                 row.getColumn("cron", String.class),
                 row.getColumn("zone", String.class),
                 rules(row),
@@ -32,14 +34,23 @@ final class ScheduleRows {
                 row.getColumn("updated_at", Instant.class));
     }
 
-    private static ScheduleInfo.Target target(RowView row) {
+    /** A row that somebody edited can still be looked at and repaired, and does not hide the others of a list. */
+    private static Map<String, String> readableTags(@Nullable String json) {
+        try {
+            return Rows.tags(json);
+        } catch (Serialization unreadable) {
+            return Map.of();
+        }
+    }
+
+    private static ScheduleInfo.Target target(RowView row, Map<String, String> tags) {
         return new ScheduleInfo.Target(
                 row.getColumn("type", String.class),
                 TriggerCheck.valueOf(row.getColumn("demand", String.class)),
                 Rows.text(row, "queue"),
                 row.getColumn("priority", Integer.class),
                 Rows.text(row, "version"),
-                Rows.tags(Rows.text(row, "tags")));
+                tags);
     }
 
     private static ScheduleInfo.Rules rules(RowView row) {
@@ -64,7 +75,7 @@ final class ScheduleRows {
 
     static ScheduleSettings settings(RowView row) {
         return new ScheduleSettings(
-                target(row),
+                target(row, Rows.tags(Rows.text(row, "tags"))),
                 row.getColumn("cron", String.class),
                 row.getColumn("zone", String.class),
                 rules(row),

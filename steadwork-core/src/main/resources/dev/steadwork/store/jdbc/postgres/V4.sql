@@ -29,10 +29,11 @@ CREATE TABLE steadwork.schedule (
     created_at    TIMESTAMPTZ NOT NULL,
     updated_at    TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (shard, namespace, schedule_id),
+    CONSTRAINT schedule_demand_known CHECK (demand IN ('REQUIRE_REGISTERED', 'REQUIRE_ONLINE', 'ACCEPT')),
     CONSTRAINT schedule_overlap_known CHECK (overlap IN ('ALLOW', 'SKIP', 'BUFFER_ONE', 'CANCEL_RUNNING'))
 );
 
-CREATE INDEX schedule_due ON steadwork.schedule (shard, namespace, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX schedule_due ON steadwork.schedule (shard, namespace, due_at, schedule_id) WHERE due_at IS NOT NULL;
 CREATE INDEX schedule_buffered ON steadwork.schedule (shard, namespace) WHERE buffered_slot IS NOT NULL;
 
 -- What became of a slot; stays when the schedule is deleted. Whoever writes here has locked the schedule.
