@@ -26,6 +26,9 @@ public final class Signals {
         /** The settings of a namespace may have changed. */
         default void settings() {}
 
+        /** Events may have been recorded by this process. */
+        default void recorded() {}
+
         /** Any hint may have been lost: look at everything. */
         default void gap() {}
     }
@@ -56,6 +59,10 @@ public final class Signals {
 
     public void requested(int hash) {
         listeners.forEach(listener -> listener.requested(hash));
+    }
+
+    public void recorded() {
+        listeners.forEach(Listener::recorded);
     }
 
     public void settings() {

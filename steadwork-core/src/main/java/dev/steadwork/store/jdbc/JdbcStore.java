@@ -2,6 +2,7 @@ package dev.steadwork.store.jdbc;
 
 import dev.steadwork.InvalidArgument;
 import dev.steadwork.NamespaceInfo;
+import dev.steadwork.Outbox;
 import dev.steadwork.Payload;
 import dev.steadwork.QueueLimit;
 import dev.steadwork.RunEvent;
@@ -16,6 +17,7 @@ import dev.steadwork.store.DeadLetters;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.NewRun;
 import dev.steadwork.store.Operations;
+import dev.steadwork.store.Outgoing;
 import dev.steadwork.store.Received;
 import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Signals;
@@ -54,6 +56,7 @@ abstract class JdbcStore implements Store {
     private final Limits limits;
     private final Retention retention;
     private final Namespaces namespaces;
+    private final OutgoingEvents outgoing;
     protected final KnownNamespaces knownNamespaces;
     protected final Families families;
 
@@ -72,6 +75,7 @@ abstract class JdbcStore implements Store {
         this.limits = new Limits(database);
         this.retention = new Retention(database);
         this.namespaces = events.namespaces();
+        this.outgoing = new OutgoingEvents(database);
         this.knownNamespaces = events.known();
         signals.subscribe(knownNamespaces);
     }
@@ -315,6 +319,38 @@ abstract class JdbcStore implements Store {
     @Override
     public NamespaceInfo settings(String namespace) {
         return knownNamespaces.recent(namespace);
+    }
+
+    @Override
+    public Outgoing.Batch claimOutbox(String namespace, String sender, int limit, Duration lease) {
+        return outgoing.claim(namespace, sender, limit, lease);
+    }
+
+    @Override
+    public void settleOutbox(String namespace, String sender, List<Outgoing.Settled> settled) {
+        outgoing.settle(sender, settled);
+    }
+
+    @Override
+    public int deletePublished(String namespace, Duration olderThan, int limit) {
+        return outgoing.deletePublished(namespace, olderThan, limit);
+    }
+
+    @Override
+    public Outbox.Stats outboxStats(String namespace) {
+        return outgoing.stats(namespace);
+    }
+
+    @Override
+    public List<Outbox.DeadEvent> deadEvents(String namespace, int limit) {
+        return outgoing.dead(namespace, limit);
+    }
+
+    @Override
+    public long redrive(String namespace, @Nullable Long number) {
+        long redriven = outgoing.redrive(namespace, number);
+        signals.recorded();
+        return redriven;
     }
 
     @Override
