@@ -7,9 +7,11 @@ import dev.steadwork.execute.DeadLetterRuns;
 import dev.steadwork.maintain.Deadlines;
 import dev.steadwork.maintain.Duties;
 import dev.steadwork.maintain.Duty;
+import dev.steadwork.maintain.Publishing;
 import dev.steadwork.maintain.Retention;
 import dev.steadwork.maintain.Scheduler;
 import dev.steadwork.maintain.SilentWorkers;
+import dev.steadwork.maintain.WebhookPublisher;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.Store;
@@ -20,11 +22,13 @@ import dev.steadwork.trigger.Results;
 import dev.steadwork.trigger.RunLists;
 import dev.steadwork.trigger.StoreTrigger;
 import dev.steadwork.trigger.StoredNamespaces;
+import dev.steadwork.trigger.StoredOutbox;
 import dev.steadwork.trigger.StoredQueues;
 import dev.steadwork.trigger.StoredRun;
 import dev.steadwork.trigger.StoredSchedules;
 import dev.steadwork.trigger.StoredWorkers;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -53,7 +57,12 @@ public final class Steadwork implements AutoCloseable {
     private final List<Worker> workers = new CopyOnWriteArrayList<>();
 
     private record Settings(
-            Workflow.Lease lease, Duration pollInterval, Duration staleAfter, int crashBudget, boolean maintain) {
+            Workflow.Lease lease,
+            Duration pollInterval,
+            Duration staleAfter,
+            int crashBudget,
+            boolean maintain,
+            @Nullable Publishing publishing) {
         /** Often enough to be told soon, and never so often that an idle process is heard of in the database. */
         Duration silenceInterval() {
             var half = staleAfter.dividedBy(2);
@@ -71,12 +80,21 @@ public final class Steadwork implements AutoCloseable {
         // Told of what is urgent, they need not look as often as workers do.
         var sideInterval = settings.pollInterval().multipliedBy(3);
         var scheduler = new Scheduler(store, namespace);
-        this.duties = new Duties(List.of(
-                new Duty("deadlines", sideInterval, deadlines),
-                new Duty(Scheduler.NAME, sideInterval, scheduler),
-                new Duty("retention", Duration.ofMinutes(10), new Retention(store, namespace)),
-                new Duty("silent-workers", settings.silenceInterval(), new SilentWorkers(store, namespace))));
+        var all = new ArrayList<Duty>();
+        all.add(new Duty("deadlines", sideInterval, deadlines));
+        all.add(new Duty(Scheduler.NAME, sideInterval, scheduler));
+        all.add(new Duty("retention", Duration.ofMinutes(10), new Retention(store, namespace)));
+        all.add(new Duty("silent-workers", settings.silenceInterval(), new SilentWorkers(store, namespace)));
+        var publishing = settings.publishing();
+        if (publishing != null) {
+            all.addAll(publishing.duties(
+                    store, namespace, settings.pollInterval(), settings.lease().duration()));
+        }
+        this.duties = new Duties(all);
         store.signals().subscribe(scheduler.listener(() -> duties.wake(Scheduler.NAME)));
+        if (publishing != null) {
+            store.signals().subscribe(publishing.waking(duties));
+        }
     }
 
     /** Opens a database by its JDBC URL ({@code jdbc:sqlite:app.db}, {@code jdbc:postgresql://host/db}) with defaults. */
@@ -150,6 +168,11 @@ public final class Steadwork implements AutoCloseable {
         return engine.store().examine(engine.namespace());
     }
 
+    /** Events of this namespace on their way out. */
+    public Outbox outbox() {
+        return new Outbox(new StoredOutbox(engine));
+    }
+
     /** A worker to be started in this process. */
     public WorkerBuilder worker() {
         engine.checkOpen();
@@ -216,6 +239,7 @@ public final class Steadwork implements AutoCloseable {
         private boolean listen = true;
         private boolean migrate = true;
         private boolean maintain = true;
+        private @Nullable Publishing publishing;
 
         private Builder() {}
 
@@ -330,14 +354,50 @@ public final class Steadwork implements AutoCloseable {
         }
 
         /**
+         * Where events of the outbox go, if the namespace has one, see {@link NamespaceSpec#outbox}. They are sent by processes
+         * that have a publisher and a worker; several share the work. An event is tried 20 times, after waits of 1 s doubling
+         * to 10 min, before it is given up.
+         */
+        public Builder outbox(EventPublisher publisher) {
+            return outbox(publisher, Publishing.DEFAULT_RETRY);
+        }
+
+        /** Like {@link #outbox(EventPublisher)}, with another number of attempts and other waits. */
+        public Builder outbox(EventPublisher publisher, RetryPolicy retry) {
+            this.publishing = new Publishing(Check.notNull("publisher", publisher), Check.notNull("retry", retry));
+            return this;
+        }
+
+        /** Posts events of the outbox to a URL, signed with the secret; see {@link Webhook}. */
+        public Builder webhook(String endpoint, String secret) {
+            return webhook(Webhook.to(endpoint, secret));
+        }
+
+        /**
+         * Posts events of the outbox to an endpoint. Needs {@code io.cloudevents:cloudevents-json-jackson} on the class path.
+         *
+         * @throws PreconditionFailed if that is missing
+         */
+        public Builder webhook(Webhook endpoint) {
+            return webhook(endpoint, Publishing.DEFAULT_RETRY);
+        }
+
+        /** Like {@link #webhook(Webhook)}, with another number of attempts and other waits. */
+        public Builder webhook(Webhook endpoint, RetryPolicy retry) {
+            Check.notNull("webhook", endpoint);
+            Publishing.checkCloudEvents();
+            return outbox(new WebhookPublisher(endpoint), retry);
+        }
+
+        /**
          * Opens the database.
          *
          * @throws Unavailable if it cannot be reached
          * @throws PreconditionFailed if the schema has another version and may not be migrated
          */
         public Steadwork open() {
-            var settings =
-                    new Settings(new Workflow.Lease(lease, heartbeat), pollInterval, staleAfter, crashBudget, maintain);
+            var settings = new Settings(
+                    new Workflow.Lease(lease, heartbeat), pollInterval, staleAfter, crashBudget, maintain, publishing);
             var payloads = new Payloads(codec, warnBytes, maxBytes);
             var store = openStore();
             try {

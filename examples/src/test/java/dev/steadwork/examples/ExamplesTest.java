@@ -115,6 +115,33 @@ class ExamplesTest {
     }
 
     @Test
+    void events_example_tells_what_happened_and_who_asked_for_it() throws Exception {
+        assertThat(output(EventsExample::main))
+                .containsExactly(
+                        "paid by Ada",
+                        "created",
+                        "leased",
+                        "started",
+                        "step_completed reserve",
+                        "step_failed charge",
+                        "failed",
+                        "retried by alice: the bank is open",
+                        "leased",
+                        "step_completed charge",
+                        "succeeded");
+    }
+
+    @Test
+    void webhook_example_gets_signed_events_in_order() throws Exception {
+        assertThat(output(WebhookExample::main))
+                .containsExactly(
+                        "dev.steadwork.run.created",
+                        "dev.steadwork.run.started",
+                        "dev.steadwork.run.succeeded",
+                        "given up: 0");
+    }
+
+    @Test
     void graceful_shutdown_example_repeats_nothing() throws Exception {
         assertThat(output(GracefulShutdownExample::main))
                 .containsExactly(

@@ -29,6 +29,9 @@ public final class Signals {
         /** A schedule of the namespace with this hash may be due sooner than thought. */
         default void scheduled(int namespaceHash) {}
 
+        /** Events may have been recorded by this process. */
+        default void recorded() {}
+
         /** Any hint may have been lost: look at everything. */
         default void gap() {}
     }
@@ -59,6 +62,10 @@ public final class Signals {
 
     public void requested(int hash) {
         listeners.forEach(listener -> listener.requested(hash));
+    }
+
+    public void recorded() {
+        listeners.forEach(Listener::recorded);
     }
 
     public void settings() {

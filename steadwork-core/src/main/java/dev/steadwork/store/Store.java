@@ -3,10 +3,11 @@ package dev.steadwork.store;
 import dev.steadwork.Finding;
 import dev.steadwork.InvalidState;
 import dev.steadwork.NamespaceInfo;
+import dev.steadwork.Outbox;
 import dev.steadwork.Payload;
 import dev.steadwork.QueueLimit;
-import dev.steadwork.RunEvent;
 import dev.steadwork.QueueStats;
+import dev.steadwork.RunEvent;
 import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
 import dev.steadwork.RunQuery;
@@ -218,6 +219,25 @@ public interface Store extends Operations, AutoCloseable {
      * @param countOnly whether to leave them and only count
      */
     Swept sweep(String namespace, NamespaceInfo.Retention keep, @Nullable RunId after, boolean countOnly);
+
+    /**
+     * Hands out events that are to be published, the oldest of each run, to this sender alone until the lease ends.
+     */
+    Outgoing.Batch claimOutbox(String namespace, String sender, int limit, Duration lease);
+
+    /** Keeps what became of events that this sender still has. */
+    void settleOutbox(String namespace, String sender, List<Outgoing.Settled> settled);
+
+    /** Removes events that were published so long ago, and returns how many. */
+    int deletePublished(String namespace, Duration olderThan, int limit);
+
+    Outbox.Stats outboxStats(String namespace);
+
+    /** Events that were given up, oldest first. */
+    List<Outbox.DeadEvent> deadEvents(String namespace, int limit);
+
+    /** Lets an event that was given up, or all if the number is null, be published after all; returns how many. */
+    long redrive(String namespace, @Nullable Long number);
 
     /** Ends listeners, pools and connections that the store opened itself. */
     @Override

@@ -29,7 +29,8 @@ abstract class StoreContract
                 RegistryRules,
                 NamespaceRules,
                 RetentionRules,
-                EventRules {
+                EventRules,
+                OutboxRules {
     private final String url;
     private Store store;
     private int tests;

@@ -5,6 +5,8 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
@@ -27,20 +29,29 @@ public final class WorkerProcess implements AutoCloseable {
 
     /** @param environment variables to be set beside those of this process */
     public static WorkerProcess start(String url, Duration lease, Map<String, String> environment) {
+        return start(environment, TestWorkerMain.class, url, lease.toString());
+    }
+
+    /** Another program of the tests. */
+    public static WorkerProcess start(Class<?> main, String... arguments) {
+        return start(Map.of(), main, arguments);
+    }
+
+    private static WorkerProcess start(Map<String, String> environment, Class<?> main, String... arguments) {
         var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        var command = new ProcessBuilder(
+        var command = new ArrayList<>(List.of(
                 java,
                 "-Xmx128m",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
-                TestWorkerMain.class.getName(),
-                url,
-                lease.toString());
-        command.environment().putAll(environment);
+                main.getName()));
+        command.addAll(List.of(arguments));
+        var builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().putAll(environment);
         try {
-            return new WorkerProcess(command.redirectErrorStream(true).start());
+            return new WorkerProcess(builder.start());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

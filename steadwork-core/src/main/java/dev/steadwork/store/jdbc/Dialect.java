@@ -36,6 +36,9 @@ interface Dialect {
     /** Binds a list for the membership test that this dialect's statements use. */
     void bindList(SqlStatement<?> statement, String name, Collection<String> values);
 
+    /** Parameters: shard, namespace, now, limit. Locks what it finds, where others could take it too. */
+    String selectDueOutbox();
+
     /** Parameters: shard, runs. */
     String selectEnds();
 

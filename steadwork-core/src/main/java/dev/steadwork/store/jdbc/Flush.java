@@ -20,6 +20,7 @@ final class Flush {
     private final Set<Integer> parked = new HashSet<>();
     private final List<Integer> ended = new ArrayList<>();
     private final Effects effects = new Effects();
+    private boolean recorded;
 
     Flush(List<? extends Write> batch) {
         this.batch = batch;
@@ -80,6 +81,15 @@ final class Flush {
         }
         items.sort(Comparator.comparing(item -> item.write.run()));
         return new Kind<>(items);
+    }
+
+    /** Events of it were kept. */
+    void recorded() {
+        recorded = true;
+    }
+
+    boolean isRecorded() {
+        return recorded;
     }
 
     /** What those writes mean that a statement applied, in the order of the batch. */

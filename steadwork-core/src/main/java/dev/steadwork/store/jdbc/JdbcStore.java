@@ -3,10 +3,11 @@ package dev.steadwork.store.jdbc;
 import dev.steadwork.Finding;
 import dev.steadwork.InvalidArgument;
 import dev.steadwork.NamespaceInfo;
+import dev.steadwork.Outbox;
 import dev.steadwork.Payload;
 import dev.steadwork.QueueLimit;
-import dev.steadwork.RunEvent;
 import dev.steadwork.QueueStats;
+import dev.steadwork.RunEvent;
 import dev.steadwork.RunId;
 import dev.steadwork.RunInfo;
 import dev.steadwork.RunQuery;
@@ -19,6 +20,7 @@ import dev.steadwork.store.DeadLetters;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.NewRun;
 import dev.steadwork.store.Operations;
+import dev.steadwork.store.Outgoing;
 import dev.steadwork.store.Received;
 import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.ScheduleStore;
@@ -60,6 +62,7 @@ abstract class JdbcStore implements Store {
     private final Limits limits;
     private final Retention retention;
     private final Namespaces namespaces;
+    private final OutgoingEvents outgoing;
     protected final KnownNamespaces knownNamespaces;
     private final JdbcSchedules schedules;
     protected final Families families;
@@ -79,6 +82,7 @@ abstract class JdbcStore implements Store {
         this.limits = new Limits(database);
         this.retention = new Retention(database);
         this.namespaces = events.namespaces();
+        this.outgoing = new OutgoingEvents(database);
         this.knownNamespaces = events.known();
         this.queueCounts = new QueueCounts(database);
         this.waitingRuns = new WaitingRuns(database, reads, namespaces, workers, limits, config.staleAfter());
@@ -358,6 +362,38 @@ abstract class JdbcStore implements Store {
 
     /** What may be wrong with this kind of database, by name. */
     protected abstract Map<String, Probe> probes();
+
+    @Override
+    public Outgoing.Batch claimOutbox(String namespace, String sender, int limit, Duration lease) {
+        return outgoing.claim(namespace, sender, limit, lease);
+    }
+
+    @Override
+    public void settleOutbox(String namespace, String sender, List<Outgoing.Settled> settled) {
+        outgoing.settle(sender, settled);
+    }
+
+    @Override
+    public int deletePublished(String namespace, Duration olderThan, int limit) {
+        return outgoing.deletePublished(namespace, olderThan, limit);
+    }
+
+    @Override
+    public Outbox.Stats outboxStats(String namespace) {
+        return outgoing.stats(namespace);
+    }
+
+    @Override
+    public List<Outbox.DeadEvent> deadEvents(String namespace, int limit) {
+        return outgoing.dead(namespace, limit);
+    }
+
+    @Override
+    public long redrive(String namespace, @Nullable Long number) {
+        long redriven = outgoing.redrive(namespace, number);
+        signals.recorded();
+        return redriven;
+    }
 
     @Override
     public void register(String namespace, Collection<Definition> definitions) {

@@ -138,6 +138,9 @@ record NewEvent(
             return null;
         }
         var kept = Rows.storable(text);
-        return kept.length() <= MAX_DETAIL ? kept : Rows.storable(kept.substring(0, MAX_DETAIL));
+        return kept.length() <= MAX_DETAIL
+                ? kept
+                : Rows.storable("%s... (trimmed, it has %d characters)"
+                        .formatted(kept.substring(0, MAX_DETAIL), kept.length()));
     }
 }

@@ -111,6 +111,29 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
+    public String selectDueOutbox() {
+        return """
+                SELECT number, run_id, namespace, type, kind, happened_at, worker, step, attempt, detail, actor, reason,
+                       failures
+                  FROM steadwork.outbox AS o
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND status = 'WAITING'
+                   AND due_at <= :now
+                   AND NOT EXISTS (
+                       SELECT 1
+                         FROM steadwork.outbox AS older
+                        WHERE older.shard = :shard
+                          AND older.run_id = o.run_id
+                          AND older.number < o.number
+                          AND older.status = 'WAITING')
+                 ORDER BY due_at
+                 LIMIT :limit
+                   FOR UPDATE OF o SKIP LOCKED
+                """;
+    }
+
+    @Override
     public String selectEnds() {
         return """
                 SELECT run_id, status, error, output_type, output

@@ -69,6 +69,9 @@ final class PostgresStore extends JdbcStore {
                 ? trips.autocommit(connection -> writes.write(connection, batch, true))
                 : trips.inTransaction(connection -> writes.write(connection, batch, false));
         analysis.count(batch.size());
+        if (flush.isRecorded()) {
+            signals().recorded();
+        }
         signals().ready(flush.parkedTopics());
         tellReady(flush.readyTopics());
         tellEnded(flush.endedHashes());

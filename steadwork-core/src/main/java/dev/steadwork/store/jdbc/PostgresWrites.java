@@ -63,6 +63,7 @@ final class PostgresWrites {
         if (!oneTrip && isRecorded(batch)) {
             events.append(connection, triggered.events());
             events.append(connection, flush.events());
+            flush.recorded();
         }
         createDeadLetters(connection, flush);
         startChildren(connection, flush);

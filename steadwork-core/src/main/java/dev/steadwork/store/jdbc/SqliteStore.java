@@ -67,6 +67,9 @@ final class SqliteStore extends JdbcStore {
             var writes = new SqliteWrites(database, triggers, families, events, handle);
             return new Written(writes.apply(batch), writes);
         });
+        if (events.known().recordsAny()) {
+            signals().recorded();
+        }
         written.writes.effects().tell(this);
         return written.results;
     }
