@@ -106,6 +106,7 @@ public final class Harness {
             scale.put("kills", "2");
             scale.put("sleepers", "1000");
             scale.put("horizon.rate", "500");
+            scale.put("expired", "20000");
         }
         return scale;
     }

@@ -17,6 +17,7 @@ enum Part {
     SQLITE("steadwork", "raw"),
     GROWTH("steadwork", "raw"),
     HORIZON("steadwork", "raw"),
+    RETENTION("steadwork"),
     NOSYNC("steadwork", "raw", "db-scheduler", "jobrunr", "dbos-java", "graphile-worker", "pg-boss", "dbos-ts");
 
     private final List<String> peers;

@@ -39,6 +39,7 @@ final class Plan {
         sqlite(round);
         growth(round);
         horizon(round);
+        retention(round);
     }
 
     /** What one round is enough for. */
@@ -141,6 +142,14 @@ final class Plan {
             }
         }
         return name;
+    }
+
+    private void retention(String round) throws IOException, InterruptedException, SQLException {
+        if (options.has(Part.RETENTION)) {
+            for (var peer : options.peersOf(Part.RETENTION)) {
+                processes.run(fresh(round, peer, "retention").limit(3600));
+            }
+        }
     }
 
     private void horizon(String round) throws IOException, InterruptedException, SQLException {

@@ -21,6 +21,7 @@ public final class Measure {
             case "feed" -> LatencyLoad.feed(peer(name));
             case "fill" -> fill(peer(name), Long.parseLong(arguments[2]), Long.parseLong(arguments[3]));
             case "horizon" -> new HeldHorizon(peer(name)).run();
+            case "retention" -> RetentionLoad.run();
             case "limits" -> RawLimits.run();
             case "workflow" -> workflows(name);
             case "timers" -> TimerLateness.run();

@@ -20,5 +20,8 @@ final class Scale {
     static final int HORIZON_SECONDS = Integer.getInteger("horizon", 600);
     static final int HORIZON_RATE = Integer.getInteger("horizon.rate", 1000);
 
+    /** Finished runs that are deleted for good. */
+    static final int EXPIRED = Integer.getInteger("expired", 1_000_000);
+
     private Scale() {}
 }

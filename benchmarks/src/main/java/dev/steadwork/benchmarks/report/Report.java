@@ -135,6 +135,15 @@ public final class Report {
                 Column.of("p99 of starts, first tenth (ms)", "w11_window0_p99_ms"),
                 Column.of("p99, last tenth (ms)", "w11_window9_p99_ms"));
         add(
+                "W12: 1,000 runs/s while finished runs are deleted for good",
+                durable,
+                Column.of("start p50 before (ms)", "w12_without_p50_ms"),
+                Column.of("p50 meanwhile", "w12_with_p50_ms"),
+                Column.of("p99 before", "w12_without_p99_ms"),
+                Column.of("p99 meanwhile", "w12_with_p99_ms"),
+                Column.of("deleted", "w12_deleted"),
+                Column.of("deleted (runs/s)", "w12_deleted_per_s"));
+        add(
                 "Client memory, with -Xmx256m",
                 durable,
                 Column.of("W4 (workflows/s)", "mem_w4_workflows_per_s"),

@@ -114,6 +114,18 @@ final class Targets {
 
     private void endurance() {
         all.add(Target.atLeast("W11 held vacuum horizon", 0.7, " x", " of the start", median("w11_end_over_start")));
+        all.add(Target.atMost(
+                "W12 start latency while runs are deleted, p50",
+                2,
+                " x",
+                " of that without",
+                median("w12_p50_with_over_without")));
+        all.add(Target.atMost(
+                "W12 start latency while runs are deleted, p99",
+                2,
+                " x",
+                " of that without",
+                median("w12_p99_with_over_without")));
         all.add(Target.atMost("threads of sleeping runs", 5, "", "", median("mem_sleeping_threads")));
         all.add(Target.atMost("heap of 1,024 runs under way", 256, " MiB", "", median("mem_in_flight_heap_mib")));
     }
