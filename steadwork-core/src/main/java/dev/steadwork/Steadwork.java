@@ -405,6 +405,7 @@ public final class Steadwork implements AutoCloseable {
                     store.migrate();
                 }
                 store.checkSchema();
+                store.settings(namespace); // known from the first trigger on, also in a transaction of the caller
                 var limited = payloads.within(() -> store.settings(namespace).payloadLimits());
                 return new Steadwork(store, limited, namespace, settings);
             } catch (RuntimeException | Error failure) {

@@ -209,7 +209,7 @@ public interface Store extends Operations, AutoCloseable {
      */
     NamespaceInfo enableNamespace(String name, boolean enabled);
 
-    /** The settings of a namespace as this process knows them: no older than a heartbeat, or 15 s without a worker. */
+    /** The settings of a namespace as this process knows them; heartbeats and triggers look whether they changed. */
     NamespaceInfo settings(String namespace);
 
     /**

@@ -337,7 +337,7 @@ abstract class JdbcStore implements Store {
 
     @Override
     public NamespaceInfo settings(String namespace) {
-        return knownNamespaces.recent(namespace);
+        return knownNamespaces.of(namespace);
     }
 
     @Override

@@ -9,7 +9,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,17 +48,25 @@ final class KnownNamespaces implements Signals.Listener {
         this.namespaces = namespaces;
     }
 
-    /** As they were a moment ago. */
-    NamespaceInfo recent(String name) {
-        if (System.nanoTime() - seenAtNanos >= MAX_AGE_NANOS) {
-            outdated = true;
-        }
-        return of(name);
-    }
-
     /** Looks if it has been a while. Outside transactions: what is asked in them is then known. */
     void refresh() {
-        recent("");
+        if (isOld()) {
+            outdated = true;
+        }
+        snapshot();
+    }
+
+    /** The same in somebody else's transaction, whose connection may be the last one there is. */
+    void refresh(Supplier<Handle> caller) {
+        if (isOld() || outdated) {
+            outdated = false;
+            seenAtNanos = System.nanoTime();
+            known = read(caller.get(), known);
+        }
+    }
+
+    private boolean isOld() {
+        return known == null || System.nanoTime() - seenAtNanos >= MAX_AGE_NANOS;
     }
 
     /** As far as is known. */
@@ -103,12 +113,14 @@ final class KnownNamespaces implements Signals.Listener {
     }
 
     private Snapshot read(@Nullable Snapshot before) {
-        var now = database.read(handle -> {
-            long version = namespaces.version(handle);
-            return before != null && before.version == version ? before : Snapshot.of(version, namespaces.list(handle));
-        });
+        var now = database.read(handle -> read(handle, before));
         known = now;
         return now;
+    }
+
+    private Snapshot read(Handle handle, @Nullable Snapshot before) {
+        long version = namespaces.version(handle);
+        return before != null && before.version == version ? before : Snapshot.of(version, namespaces.list(handle));
     }
 
     /** A heartbeat saw this version. */

@@ -92,8 +92,8 @@ final class PostgresStore extends JdbcStore {
     @Override
     public List<TriggerResult> triggerIn(Connection connection, List<NewRun> runs) {
         checkHasTransaction(connection);
-        knownNamespaces.refresh();
         return trips.inTransactionOf(connection, own -> {
+            knownNamespaces.refresh(() -> database.handleOf(own));
             var triggered = triggers.createAll(own, runs);
             notifier.tellOnCommit(own, triggered.topics());
             return triggered.of(runs);

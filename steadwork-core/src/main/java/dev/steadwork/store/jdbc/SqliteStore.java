@@ -87,10 +87,11 @@ final class SqliteStore extends JdbcStore {
     @Override
     public List<TriggerResult> triggerIn(Connection connection, List<NewRun> runs) {
         checkHasTransaction(connection);
-        knownNamespaces.refresh();
         try {
             // Not closed: closing would end the caller's transaction.
-            return insertAllOrNone(database.handleOf(connection), runs, new HashSet<>());
+            var handle = database.handleOf(connection);
+            knownNamespaces.refresh(() -> handle);
+            return insertAllOrNone(handle, runs, new HashSet<>());
         } catch (RuntimeException e) {
             throw database.translate(e, "triggering in the caller's transaction in");
         }
