@@ -48,21 +48,14 @@ public final class WorkerProcess implements AutoCloseable {
         if (left.size() == entries.length) {
             throw new IllegalStateException("No " + library + " in the class path.");
         }
-        return start(
-                Map.of(), String.join(File.pathSeparator, left), TestWorkerMain.class, url, lease.toString());
+        return start(Map.of(), String.join(File.pathSeparator, left), TestWorkerMain.class, url, lease.toString());
     }
 
     private static WorkerProcess start(
             Map<String, String> environment, String classPath, Class<?> main, String... arguments) {
         var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         var command = new ArrayList<>(List.of(
-                java,
-                "-Xmx128m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                classPath,
-                main.getName()));
+                java, "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath, main.getName()));
         command.addAll(List.of(arguments));
         var builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().putAll(environment);
