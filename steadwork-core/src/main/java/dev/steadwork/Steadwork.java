@@ -14,6 +14,7 @@ import dev.steadwork.maintain.SilentWorkers;
 import dev.steadwork.maintain.WebhookPublisher;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.Definition;
+import dev.steadwork.store.Observers;
 import dev.steadwork.store.Store;
 import dev.steadwork.store.jdbc.JdbcStores;
 import dev.steadwork.store.jdbc.StoreConfig;
@@ -53,6 +54,7 @@ public final class Steadwork implements AutoCloseable {
     private final Engine engine;
     private final Settings settings;
     private final Duties duties;
+    private final Observers observers = new Observers();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final List<Worker> workers = new CopyOnWriteArrayList<>();
 
@@ -72,7 +74,7 @@ public final class Steadwork implements AutoCloseable {
 
     private Steadwork(Store store, Payloads payloads, String namespace, Settings settings) {
         this.store = store;
-        this.committer = new Committer(store);
+        this.committer = new Committer(store, observers);
         this.results = new Results(store, settings.pollInterval());
         this.engine = new Engine(store, committer, payloads, results, namespace, closed);
         this.settings = settings;
@@ -173,6 +175,14 @@ public final class Steadwork implements AutoCloseable {
         return new Outbox(new StoredOutbox(engine));
     }
 
+    /**
+     * Lets an observer hear what happens in this process from now on; several may. For Micrometer there is {@code
+     * dev.steadwork.metrics.SteadworkMetrics}.
+     */
+    public void observe(Observer observer) {
+        observers.add(Check.notNull("observer", observer));
+    }
+
     /** A worker to be started in this process. */
     public WorkerBuilder worker() {
         engine.checkOpen();
@@ -189,7 +199,8 @@ public final class Steadwork implements AutoCloseable {
                 settings.lease(),
                 settings.pollInterval(),
                 settings.crashBudget(),
-                results::waitingFor);
+                results::waitingFor,
+                observers);
         var worker = new RunningWorker(surroundings, spec).start();
         workers.add(worker);
         if (settings.maintain()) {

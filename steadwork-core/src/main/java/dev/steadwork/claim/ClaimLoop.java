@@ -1,6 +1,7 @@
 package dev.steadwork.claim;
 
 import dev.steadwork.SteadworkException;
+import dev.steadwork.StepKind;
 import dev.steadwork.WorkerBuilder;
 import dev.steadwork.execute.DatabaseClock;
 import dev.steadwork.execute.Execution;
@@ -8,10 +9,15 @@ import dev.steadwork.execute.RunExecutor;
 import dev.steadwork.execute.Threads;
 import dev.steadwork.store.ClaimRequest;
 import dev.steadwork.store.Claimed;
+import dev.steadwork.store.ClaimedRun;
+import dev.steadwork.store.Observers;
 import dev.steadwork.store.PromoteRequest;
 import dev.steadwork.store.Signals;
+import dev.steadwork.store.StepRecord;
 import dev.steadwork.store.Store;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
@@ -40,6 +46,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     private final Turns turns = new Turns();
     private final LeaseKeeper keeper;
     private final RunExecutor executor;
+    private final Observers observers;
     private final BiConsumer<Execution, Share> onClaim;
     private final Duration pollInterval;
     private final Wakeup wakeup = new Wakeup();
@@ -66,6 +73,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
             LimitedQueues limitedQueues,
             LeaseKeeper keeper,
             RunExecutor executor,
+            Observers observers,
             BiConsumer<Execution, Share> onClaim,
             Duration pollInterval) {
         this.store = store;
@@ -77,6 +85,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         this.limitedQueues = limitedQueues;
         this.keeper = keeper;
         this.executor = executor;
+        this.observers = observers;
         this.onClaim = onClaim;
         this.pollInterval = pollInterval;
         this.thread = Threads.daemon("steadwork-claim-" + worker, this);
@@ -134,7 +143,10 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         for (var turn : turns.next(queues, limitedQueues.heed(keeper::executing))) {
             if (claimed < limit) {
                 var request = request(share, turn.queues(), limit - claimed);
-                claimed += dispatch(turn.limited() ? claimLimited(request) : store.claim(request), share);
+                long began = System.nanoTime();
+                var answer = turn.limited() ? claimLimited(request) : store.claim(request);
+                observers.claimed(answer.runs().size(), Duration.ofNanos(System.nanoTime() - began));
+                claimed += dispatch(answer, share);
             }
         }
         return claimed;
@@ -164,12 +176,28 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         noteHeldBack(claimed.heldBack());
         var clock = new DatabaseClock(claimed.now());
         for (var run : claimed.runs()) {
+            tellIfWoken(run, claimed.now());
             slots.take(run.type());
             var execution = executor.prepare(run, clock);
             onClaim.accept(execution, share);
             executor.start(execution);
         }
         return claimed.runs().size();
+    }
+
+    /** A run whose last step is a sleep has just been woken from it. */
+    private void tellIfWoken(ClaimedRun run, Instant now) {
+        if (observers.isEmpty()) {
+            return;
+        }
+        var last = run.steps().stream()
+                .max(Comparator.comparingInt(step -> step.key().position()));
+        var wakeAt = last.filter(step -> step.kind() == StepKind.SLEEP)
+                .map(StepRecord::wakeAt)
+                .orElse(null);
+        if (wakeAt != null && !wakeAt.isAfter(now)) {
+            observers.woken(run.type(), Duration.between(wakeAt, now));
+        }
     }
 
     /** The limit of a queue lets no more runs through: worth a look when one has left, or when its rate allows the next. */

@@ -14,6 +14,7 @@ import dev.steadwork.execute.RunExecutor;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.HeartbeatAnswer;
+import dev.steadwork.store.Observers;
 import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.Store;
@@ -38,6 +39,7 @@ public final class RunningWorker implements Worker {
     private static final Duration LEAVE_WAIT = Duration.ofSeconds(1);
 
     private final Store store;
+    private final Observers observers;
     private final WorkerRegistration registration;
     private final WorkerBuilder.Spec spec;
     private final Slots slots;
@@ -59,10 +61,25 @@ public final class RunningWorker implements Worker {
             Workflow.Lease lease,
             Duration pollInterval,
             int crashBudget,
-            Function<RunId, Consumer<RunEnd>> waitingFor) {}
+            Function<RunId, Consumer<RunEnd>> waitingFor,
+            Observers observers) {
+        /** Without observers. */
+        public Surroundings(
+                Store store,
+                Committer committer,
+                Payloads payloads,
+                String namespace,
+                Workflow.Lease lease,
+                Duration pollInterval,
+                int crashBudget,
+                Function<RunId, Consumer<RunEnd>> waitingFor) {
+            this(store, committer, payloads, namespace, lease, pollInterval, crashBudget, waitingFor, new Observers());
+        }
+    }
 
     public RunningWorker(Surroundings engine, WorkerBuilder.Spec spec) {
         this.store = engine.store();
+        this.observers = engine.observers();
         this.spec = spec;
         this.registration = registration(engine.namespace(), spec);
         var shares = Share.of(spec, engine.lease());
@@ -78,7 +95,8 @@ public final class RunningWorker implements Worker {
                 deadLetters,
                 engine.crashBudget(),
                 this::settled,
-                engine.waitingFor());
+                engine.waitingFor(),
+                observers);
         var limitedQueues =
                 new LimitedQueues(store, engine.namespace(), engine.lease().heartbeat());
         this.keeper = new LeaseKeeper(
@@ -101,6 +119,7 @@ public final class RunningWorker implements Worker {
                 limitedQueues,
                 keeper,
                 executor,
+                observers,
                 (execution, share) -> keeper.hold(execution, share.lease()),
                 engine.pollInterval());
         this.shutdownHook = new Thread(this::close, "steadwork-shutdown-" + registration.id());
@@ -163,11 +182,15 @@ public final class RunningWorker implements Worker {
     private void settled(Execution execution, Write.@Nullable Fenced stored) {
         keeper.letGo(execution);
         if (stored instanceof Write.Finish end) {
+            observers.runEnded(execution.type(), end.status());
             if (end.status() == RunStatus.COMPLETED) {
                 keeper.countCompleted();
             } else if (end.status() == RunStatus.FAILED) {
                 keeper.countFailed();
             }
+        }
+        if (execution.hasLostLease()) {
+            observers.leaseLost(execution.type());
         }
         slots.release(execution.type());
         loop.slotFreed();

@@ -40,6 +40,7 @@ public final class Execution implements Runnable {
     private volatile long stoppedAtNanos;
     private volatile boolean pauseRequested;
     private volatile boolean compensates;
+    private volatile boolean leaseLost;
     private volatile boolean hasChildren;
     /** How the run ends when its undo steps are executed: from then on nothing but its worker's end stops it. */
     private volatile Write.@Nullable Finish ending;
@@ -210,6 +211,7 @@ public final class Execution implements Runnable {
             return failed(error);
         }
         var delay = run.retry().delayAfter(run.attempt(), failure, ThreadLocalRandom.current());
+        retried();
         log.info("Run {}: attempt {} failed, the next one is in {}: {}", id(), run.attempt(), delay, error.line());
         return new Write.Park(id(), epoch(), Write.Wake.after(delay), null, null, run.attempt() + 1, error);
     }
@@ -366,6 +368,16 @@ public final class Execution implements Runnable {
         }
     }
 
+    /** Whether another worker took the run over. */
+    public boolean hasLostLease() {
+        return leaseLost || stop == Stop.LEASE_LOST;
+    }
+
+    /** An attempt failed and is tried again. */
+    void retried() {
+        executor.observers().retried(type());
+    }
+
     /** The run stops at its next durable call. */
     public void requestPause() {
         pauseRequested = true;
@@ -388,6 +400,7 @@ public final class Execution implements Runnable {
 
     void stepEnded(RunningStep step) {
         runningSteps.remove(step);
+        executor.observers().stepExecuted(type(), Duration.ofNanos(System.nanoTime() - step.sinceNanos()));
     }
 
     /** Stores how the execution ended, once, and frees its slot. */
@@ -420,7 +433,10 @@ public final class Execution implements Runnable {
             case CANCEL_REQUESTED -> {
                 return store(cancelledInsteadOf(outcome));
             }
-            case LEASE_LOST -> log.info("Run {}: another worker has it now; nothing was recorded.", id());
+            case LEASE_LOST -> {
+                leaseLost = true;
+                log.info("Run {}: another worker has it now; nothing was recorded.", id());
+            }
             case NOT_FOUND -> log.warn("Run {} no longer exists; nothing was recorded.", id());
         }
         return null;

@@ -7,6 +7,7 @@ import dev.steadwork.codec.Payloads;
 import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.NewRun;
+import dev.steadwork.store.Observers;
 import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Store;
 import dev.steadwork.store.Write;
@@ -27,6 +28,7 @@ public final class RunExecutor {
     private final int crashBudget;
     private final BiConsumer<Execution, Write.@Nullable Fenced> onSettled;
     private final Function<RunId, Consumer<RunEnd>> waitingFor;
+    private final Observers observers;
     private final ExecutorService threads = Threads.perTask();
     private volatile boolean draining;
     private volatile boolean closed;
@@ -40,7 +42,9 @@ public final class RunExecutor {
             DeadLetterRuns deadLetters,
             int crashBudget,
             BiConsumer<Execution, Write.@Nullable Fenced> onSettled,
-            Function<RunId, Consumer<RunEnd>> waitingFor) {
+            Function<RunId, Consumer<RunEnd>> waitingFor,
+            Observers observers) {
+        this.observers = observers;
         this.handlers = handlers;
         this.payloads = payloads;
         this.store = store;
@@ -107,6 +111,10 @@ public final class RunExecutor {
 
     ExecutorService threads() {
         return threads;
+    }
+
+    Observers observers() {
+        return observers;
     }
 
     int crashBudget() {

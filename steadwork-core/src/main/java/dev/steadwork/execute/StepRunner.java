@@ -149,6 +149,7 @@ final class StepRunner {
             return keep(outcome(task, StepStatus.FAILED, attempt, input, Payload.NONE, error, startedAt));
         }
         var failed = new AttemptRecord(task.key, task.kind, attempt, error, startedAt, clock.now());
+        execution.retried();
         waitForRetry(failed, retry.delayAfter(attempt, failure, ThreadLocalRandom.current()), task.isBeside);
         return null;
     }

@@ -3,6 +3,7 @@ package dev.steadwork.store;
 import dev.steadwork.InvalidState;
 import dev.steadwork.RunId;
 import dev.steadwork.SteadworkException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -24,11 +25,17 @@ public final class Committer implements AutoCloseable {
             new Pending(new Write.Release(new RunId(new UUID(0, 0)), 0), new CompletableFuture<>());
 
     private final Store store;
+    private final Observers observers;
     private final List<Lane> lanes;
     private volatile boolean closed;
 
     public Committer(Store store) {
+        this(store, new Observers());
+    }
+
+    public Committer(Store store, Observers observers) {
         this.store = store;
+        this.observers = observers;
         this.lanes = IntStream.range(0, store.lanes()).mapToObj(Lane::new).toList();
     }
 
@@ -95,7 +102,9 @@ public final class Committer implements AutoCloseable {
                 return;
             }
             try {
+                long began = System.nanoTime();
                 var results = store.write(batch.stream().map(Pending::write).toList());
+                observers.committed(batch.size(), Duration.ofNanos(System.nanoTime() - began));
                 for (int i = 0; i < results.size(); i++) {
                     batch.get(i).result.complete(results.get(i));
                 }

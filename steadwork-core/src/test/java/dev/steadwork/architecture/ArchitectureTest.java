@@ -128,6 +128,28 @@ class ArchitectureTest {
     }
 
     @Test
+    void only_the_metrics_know_micrometer_and_nobody_knows_them() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("dev.steadwork.metrics")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.micrometer..", "dev.steadwork.metrics")
+                .because("Micrometer is optional: everything else loads without it")
+                .check(STEADWORK);
+    }
+
+    @Test
+    void metrics_know_only_what_users_may_type() {
+        noClasses()
+                .that()
+                .resideInAPackage("dev.steadwork.metrics")
+                .should()
+                .dependOnClassesThat(resideInAPackage(BELOW).and(not(resideInAPackage("dev.steadwork.metrics"))))
+                .check(STEADWORK);
+    }
+
+    @Test
     void the_packages_below_the_api_form_no_cycle() {
         slices().matching("dev.steadwork.(*)..").should().beFreeOfCycles().check(STEADWORK);
     }
@@ -144,6 +166,7 @@ class ArchitectureTest {
                         "dev.steadwork.claim",
                         "dev.steadwork.execute",
                         "dev.steadwork.maintain",
+                        "dev.steadwork.metrics",
                         "dev.steadwork.codec")
                 .check(STEADWORK);
     }

@@ -1,11 +1,13 @@
 package dev.steadwork.testing;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -29,24 +31,31 @@ public final class WorkerProcess implements AutoCloseable {
 
     /** @param environment variables to be set beside those of this process */
     public static WorkerProcess start(String url, Duration lease, Map<String, String> environment) {
-        return start(environment, TestWorkerMain.class, url, lease.toString());
+        return start(environment, System.getProperty("java.class.path"), TestWorkerMain.class, url, lease.toString());
     }
 
     /** Another program of the tests. */
     public static WorkerProcess start(Class<?> main, String... arguments) {
-        return start(Map.of(), main, arguments);
+        return start(Map.of(), System.getProperty("java.class.path"), main, arguments);
     }
 
-    private static WorkerProcess start(Map<String, String> environment, Class<?> main, String... arguments) {
+    /** Leaves the libraries with this word in their names out of its class path. */
+    public static WorkerProcess startWithout(String library, String url, Duration lease) {
+        var entries = System.getProperty("java.class.path").split(File.pathSeparator, -1);
+        var left = Arrays.stream(entries)
+                .filter(entry -> !Path.of(entry).getFileName().toString().contains(library))
+                .toList();
+        if (left.size() == entries.length) {
+            throw new IllegalStateException("No " + library + " in the class path.");
+        }
+        return start(Map.of(), String.join(File.pathSeparator, left), TestWorkerMain.class, url, lease.toString());
+    }
+
+    private static WorkerProcess start(
+            Map<String, String> environment, String classPath, Class<?> main, String... arguments) {
         var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         var command = new ArrayList<>(List.of(
-                java,
-                "-Xmx128m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                main.getName()));
+                java, "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath, main.getName()));
         command.addAll(List.of(arguments));
         var builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().putAll(environment);
