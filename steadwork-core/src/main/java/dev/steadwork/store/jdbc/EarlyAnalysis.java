@@ -21,7 +21,9 @@ final class EarlyAnalysis {
             "run", "ANALYZE steadwork.run",
             "step", "ANALYZE steadwork.step",
             "step_attempt", "ANALYZE steadwork.step_attempt",
-            "signal", "ANALYZE steadwork.signal");
+            "signal", "ANALYZE steadwork.signal",
+            "event", "ANALYZE steadwork.event",
+            "outbox", "ANALYZE steadwork.outbox");
 
     private final Database database;
     private final Trips trips;
