@@ -16,6 +16,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +32,7 @@ public final class Dispatcher implements Duty.Work {
     private static final int BATCH = 100;
     private static final int SIDE_BY_SIDE = 16;
     private static final int MAX_ERROR = 500;
+    private static final String NO_TIME = "There was no time left to send it.";
 
     private final Store store;
     private final String namespace;
@@ -74,24 +78,39 @@ public final class Dispatcher implements Duty.Work {
             return null;
         };
         try {
-            threads.invokeAll(Collections.nCopies(Math.min(SIDE_BY_SIDE, events.size()), sending));
+            threads.invokeAll(
+                    Collections.nCopies(Math.min(SIDE_BY_SIDE, events.size()), sending),
+                    lease.toNanos(),
+                    TimeUnit.NANOSECONDS);
         } catch (InterruptedException stopped) {
-            var left = new ArrayList<>(events);
-            settled.forEach(one -> left.remove(one.outgoing()));
-            left.forEach(one -> settled.add(deferred(one, Duration.ZERO, "The process stopped.")));
-            store.settleOutbox(namespace, sender, List.copyOf(settled));
+            store.settleOutbox(
+                    namespace,
+                    sender,
+                    all(events, settled, one -> deferred(one, Duration.ZERO, "The process stopped.")));
             Thread.currentThread().interrupt();
             return List.of();
         }
-        return List.copyOf(settled);
+        open.forEach(one -> settled.add(deferred(one, Duration.ZERO, NO_TIME)));
+        // What hangs was interrupted, and others may send the event now.
+        return all(
+                events,
+                settled,
+                one -> failed(one, new TimeoutException("It was not sent within %s.".formatted(lease))));
+    }
+
+    /** What became of all of them, also of those of which nothing is known yet. */
+    private static List<Outgoing.Settled> all(
+            List<Outgoing> events, Queue<Outgoing.Settled> settled, Function<Outgoing, Outgoing.Settled> unknown) {
+        var all = new ArrayList<>(settled);
+        var left = new ArrayList<>(events);
+        all.forEach(one -> left.remove(one.outgoing()));
+        left.forEach(one -> all.add(unknown.apply(one)));
+        return all;
     }
 
     private void sendFrom(Queue<Outgoing> open, Queue<Outgoing.Settled> settled, long lastStart) {
         for (var next = open.poll(); next != null; next = open.poll()) {
-            settled.add(
-                    System.nanoTime() - lastStart < 0
-                            ? send(next)
-                            : deferred(next, Duration.ZERO, "There was no time left to send it."));
+            settled.add(System.nanoTime() - lastStart < 0 ? send(next) : deferred(next, Duration.ZERO, NO_TIME));
         }
     }
 

@@ -16,13 +16,16 @@ public record Publishing(EventPublisher publisher, RetryPolicy retry) {
     /** An event takes longer than a heartbeat: nobody prolongs its lease. */
     private static final int LEASES = 4;
 
+    /** What this process records it is told of; for the rest a look now and then does. */
+    private static final int POLL_INTERVALS = 3;
+
     private static final String DISPATCHER = "outbox";
 
     public List<Duty> duties(Store store, String namespace, Duration pollInterval, Duration lease) {
         return List.of(
                 new Duty(
                         DISPATCHER,
-                        pollInterval,
+                        pollInterval.multipliedBy(POLL_INTERVALS),
                         new Dispatcher(store, namespace, publisher, retry, lease.multipliedBy(LEASES))),
                 new Duty("published-events", Duration.ofMinutes(10), new PublishedEvents(store, namespace)));
     }

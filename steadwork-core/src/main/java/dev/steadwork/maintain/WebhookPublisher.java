@@ -10,10 +10,14 @@ import java.net.InetAddress;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.time.Instant;
 import java.util.HexFormat;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -44,16 +48,33 @@ public final class WebhookPublisher implements EventPublisher {
                     .formatted(event.id(), body.length, webhook.maxBytes()));
         }
         circuit.enter();
+        boolean answered = false;
         int status;
         try {
             refuseLinkLocal();
-            status = client.send(request(body), HttpResponse.BodyHandlers.discarding())
-                    .statusCode();
-        } catch (IOException | RuntimeException | InterruptedException failure) {
-            circuit.failed();
-            throw failure;
+            status = send(request(body));
+            answered = true;
+        } finally {
+            if (!answered) {
+                circuit.failed();
+            }
         }
         heed(status);
+    }
+
+    /** The timeout of a request ends with the head of the answer: the rest of it could take for ever. */
+    private int send(HttpRequest request) throws IOException, InterruptedException {
+        var answer = client.sendAsync(request, HttpResponse.BodyHandlers.discarding());
+        try {
+            return answer.get(webhook.timeout().toNanos(), TimeUnit.NANOSECONDS).statusCode();
+        } catch (TimeoutException late) {
+            throw new HttpTimeoutException("The endpoint did not answer within %d ms."
+                    .formatted(webhook.timeout().toMillis()));
+        } catch (ExecutionException failed) {
+            throw failed.getCause() instanceof IOException known ? known : new IOException(failed.getCause());
+        } finally {
+            answer.cancel(true);
+        }
     }
 
     /** Looked up for each event: what a name stands for may change. */
@@ -67,7 +88,6 @@ public final class WebhookPublisher implements EventPublisher {
     private HttpRequest request(byte[] body) {
         long seconds = Instant.now().getEpochSecond();
         return HttpRequest.newBuilder(webhook.url())
-                .timeout(webhook.timeout())
                 .header("Content-Type", CloudEventFormat.CONTENT_TYPE)
                 .header("Steadwork-Signature", "t=" + seconds + ",v1=" + signature(seconds, body))
                 .POST(HttpRequest.BodyPublishers.ofByteArray(body))

@@ -27,6 +27,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -94,6 +95,32 @@ class OutboxTest extends EngineTest {
 
         assertThat(kindsOf(run.id())).containsExactly(CREATED, STARTED, SUCCEEDED);
         assertThat(tries.values()).extracting(AtomicInteger::get).containsOnly(3);
+    }
+
+    @Test
+    @Proves("DATA-6")
+    void a_publisher_that_hangs_is_interrupted_and_the_event_tried_again() {
+        var never = new CountDownLatch(1);
+        var hanging = new AtomicInteger();
+        var engine = open(settings -> settings.lease(Duration.ofMillis(600))
+                .heartbeat(Duration.ofMillis(200))
+                .outbox(
+                        event -> {
+                            if (event.kind() == STARTED && hanging.incrementAndGet() == 1) {
+                                never.await();
+                            }
+                            published.add(event);
+                        },
+                        QUICK));
+        engine.namespaces().create("default", n -> n.outbox(true));
+        engine.worker().handle(PAY, (ctx, input) -> input).start();
+
+        var run = engine.workflow(PAY).trigger("x");
+        run.await(PATIENCE);
+        awaitEmpty(engine);
+
+        assertThat(kindsOf(run.id())).containsExactly(CREATED, STARTED, SUCCEEDED);
+        assertThat(hanging).hasValue(2);
     }
 
     @Test

@@ -105,7 +105,10 @@ class QuietTest {
 
         IdleOnDataSource(TestDatabase database) {
             pool.setJdbcUrl(database.newUrl());
-            engine = Steadwork.builder().dataSource(counting.counted()).open();
+            engine = Steadwork.builder()
+                    .dataSource(counting.counted())
+                    .outbox(event -> {})
+                    .open();
             engine.worker()
                     .handle(GREET, (ctx, name) -> name)
                     .handle(PART, (ctx, name) -> name)

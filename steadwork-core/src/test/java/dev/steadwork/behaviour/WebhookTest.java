@@ -163,6 +163,22 @@ class WebhookTest extends EngineTest {
 
     @Test
     @Proves("DATA-6")
+    void an_answer_that_never_ends_is_a_failure_and_holds_up_nothing() {
+        var endpoint = endpoint("none", 400);
+        var engine = publishing(Webhook.to(url(endpoint, "/endless"), SECRET)
+                .timeout(Duration.ofMillis(300))
+                .circuit(100, Duration.ofHours(1)));
+
+        engine.workflow(SCRIPT).trigger(List.of("step a")).await(PATIENCE);
+        awaitEmpty(engine);
+
+        assertThat(engine.outbox().dead(10))
+                .hasSize(3)
+                .allSatisfy(dead -> assertThat(dead.error()).contains("within 300 ms"));
+    }
+
+    @Test
+    @Proves("DATA-6")
     void every_event_arrives_in_order_although_dispatchers_are_killed() {
         var endpoint = endpoint("none", 400);
         steadwork.namespaces().create("default", n -> n.outbox(true));

@@ -37,7 +37,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What is recorded of runs: all that took effect, nothing that did not, in the order in which it did. */
-interface EventRules extends StoreRules {
+interface EventRules extends MessageRules {
 
     private void audit() {
         var defaults = NamespaceInfo.defaults(namespace());
@@ -296,5 +296,35 @@ interface EventRules extends StoreRules {
 
         assertThat(kinds(run)).containsExactly(CREATED, FAILED);
         assertThat(last(run).detail()).contains("deadline_exceeded");
+    }
+
+    @Test
+    @Proves({"DATA-5", "CHILD-1"})
+    default void what_the_end_of_a_parent_means_for_its_children_is_recorded() {
+        audit();
+        var parent = running();
+        var child = claimOnly(child(parent, true));
+
+        store().terminate(parent.id(), "broken");
+
+        assertThat(kinds(child.id())).containsExactly(CREATED, LEASED, STARTED, CANCEL_REQUESTED);
+        assertThat(last(child.id()).detail()).contains(parent.id().toString());
+    }
+
+    @Test
+    @Proves("DATA-5")
+    default void a_process_that_has_only_just_started_records_too() {
+        audit();
+        var run = create(aRun().startAfter(Duration.ofHours(1)).deadlineAfter(Duration.ofNanos(1_000)));
+
+        try (var other = openAnother(STALE_AFTER)) {
+            org.awaitility.Awaitility.await()
+                    .until(() -> other.expireDeadlines(namespace(), (type, failed, failedType, input, error) -> {
+                                throw new AssertionError("no dead letters");
+                            })
+                            > 0);
+        }
+
+        assertThat(kinds(run)).containsExactly(CREATED, FAILED);
     }
 }

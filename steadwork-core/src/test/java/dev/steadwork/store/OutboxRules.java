@@ -196,6 +196,19 @@ interface OutboxRules extends StoreRules {
 
     @Test
     @Proves("DATA-6")
+    default void an_event_that_is_published_after_all_waits_for_one_of_its_run_that_is_being_sent() {
+        publish();
+        ended(aRun(), RunStatus.COMPLETED);
+        settle("s", take("s").get(0), DEAD, Duration.ZERO);
+        assertThat(take("s")).hasSize(1);
+        assertThat(store().redrive(namespace(), null)).isEqualTo(1);
+
+        var meanwhile = store().claimOutbox(namespace(), "other", 100, LEASE);
+        assertThat(meanwhile.events()).isEmpty();
+    }
+
+    @Test
+    @Proves("DATA-6")
     default void a_batch_has_one_event_of_each_run_and_senders_share_the_work() {
         publish();
         var runs = new ArrayList<RunId>();

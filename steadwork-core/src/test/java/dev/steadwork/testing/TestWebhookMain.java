@@ -17,7 +17,8 @@ import javax.crypto.spec.SecretKeySpec;
 
 /**
  * An endpoint for webhooks in a process of its own. Arguments: the secret, and the type of events that it never takes, with the
- * answer to them. Reports its port and all that it gets; {@code /status/503} lets it answer so from then on.
+ * answer to them. Reports its port and all that it gets; {@code /status/503} lets it answer so from then on, an answer of {@code
+ * /endless} never ends.
  */
 public final class TestWebhookMain {
     private TestWebhookMain() {}
@@ -34,6 +35,11 @@ public final class TestWebhookMain {
             exchange.getResponseHeaders().add("Location", "/events");
             System.out.println("moved");
             answer(exchange, 307);
+        });
+        server.createContext("/endless", exchange -> {
+            exchange.sendResponseHeaders(200, 0);
+            exchange.getResponseBody().write(' ');
+            exchange.getResponseBody().flush();
         });
         server.createContext("/events", exchange -> {
             var body = exchange.getRequestBody().readAllBytes();

@@ -36,6 +36,9 @@ interface Dialect {
     /** Binds a list for the membership test that this dialect's statements use. */
     void bindList(SqlStatement<?> statement, String name, Collection<String> values);
 
+    /** The time and when the next event is due, in one statement: processes look when nothing happens. Parameters: shard, namespace. */
+    String selectOutboxOutlook();
+
     /** Parameters: shard, namespace, now, limit. Locks what it finds, where others could take it too. */
     String selectDueOutbox();
 

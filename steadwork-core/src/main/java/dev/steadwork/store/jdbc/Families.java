@@ -9,7 +9,11 @@ import dev.steadwork.store.Signals;
 import dev.steadwork.store.StepRecord;
 import dev.steadwork.store.Write;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.result.RowView;
 import org.jdbi.v3.core.statement.SqlStatement;
@@ -160,17 +164,23 @@ final class Families {
             return;
         }
         // First of all: it locks all children, so that none is claimed or parked between the other two.
-        requestCancel(handle, parent, now, effects);
+        var asked = requestCancel(handle, parent, now);
+        asked.forEach(effects::requested);
         wakeToCompensate(handle, parent, now, effects);
         var cancelled = cancelWaiting(handle, parent, now);
+        asked.removeAll(cancelled);
+        tell(handle, asked, EventKind.CANCEL_REQUESTED, parent);
         if (cancelled.isEmpty()) {
             return;
         }
         cancelled.forEach(effects::ended);
-        cancelled.forEach(child ->
-                events.add(handle, NewEvent.of(child, EventKind.CANCELLED, "with its parent " + parent, By.NOBODY)));
+        tell(handle, cancelled, EventKind.CANCELLED, parent);
         keepCancelled(handle, parent, now);
         cancelled.forEach(child -> endChildren(handle, child, now, effects));
+    }
+
+    private void tell(Handle handle, Collection<RunId> children, EventKind kind, RunId parent) {
+        children.forEach(child -> events.add(handle, NewEvent.of(child, kind, "with its parent " + parent, By.NOBODY)));
     }
 
     private boolean hasChildren(Handle handle, RunId parent) {
@@ -210,7 +220,7 @@ final class Families {
                 .forEach(effects::ready);
     }
 
-    private void requestCancel(Handle handle, RunId parent, Instant now, Effects effects) {
+    private Set<RunId> requestCancel(Handle handle, RunId parent, Instant now) {
         var sql = """
                 UPDATE steadwork.run
                    SET cancel_requested_at = coalesce(cancel_requested_at, :now),
@@ -221,10 +231,10 @@ final class Families {
                    AND status IN ('PENDING', 'RUNNING', 'SLEEPING', 'PAUSED')
                 RETURNING run_id
                 """;
-        bind(handle.createQuery(database.sql(sql)), parent)
+        return bind(handle.createQuery(database.sql(sql)), parent)
                 .bind("now", now)
                 .mapTo(RunId.class)
-                .forEach(effects::requested);
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     private List<RunId> cancelWaiting(Handle handle, RunId parent, Instant now) {

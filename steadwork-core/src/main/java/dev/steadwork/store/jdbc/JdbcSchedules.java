@@ -220,11 +220,13 @@ final class JdbcSchedules implements ScheduleStore {
 
     @Override
     public @Nullable TriggerResult trigger(String namespace, String id) {
+        store.lookBefore();
         return manual.trigger(namespace, id);
     }
 
     @Override
     public @Nullable List<TriggerResult> backfill(String namespace, String id, List<Instant> slots) {
+        store.lookBefore();
         return manual.backfill(namespace, id, slots);
     }
 
@@ -268,6 +270,7 @@ final class JdbcSchedules implements ScheduleStore {
 
     @Override
     public int fire(String namespace, FirePlan.Planner planner, int limit) {
+        store.lookBefore();
         return due.fire(namespace, planner, limit);
     }
 }

@@ -120,8 +120,13 @@ abstract class JdbcStore implements Store {
     /** Outside the transaction: whether somebody wants to know of new runs. */
     protected final void lookBefore(List<? extends Write> batch) {
         if (batch.stream().anyMatch(write -> write instanceof Write.Trigger)) {
-            knownNamespaces.refresh();
+            lookBefore();
         }
+    }
+
+    /** Outside the transaction: whether somebody wants to know what happens to runs. */
+    final void lookBefore() {
+        knownNamespaces.refresh();
     }
 
     /** A schedule of this namespace has changed. Called after the commit; a store that can tells other processes too. */
@@ -166,6 +171,7 @@ abstract class JdbcStore implements Store {
 
     @Override
     public int expireDeadlines(String namespace, DeadLetters deadLetters) {
+        lookBefore();
         return deadlines.expire(namespace, deadLetters);
     }
 

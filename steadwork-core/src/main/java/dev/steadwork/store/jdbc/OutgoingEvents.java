@@ -41,26 +41,18 @@ final class OutgoingEvents {
     }
 
     private @Nullable Duration untilNext(String namespace) {
-        var sql = """
-                SELECT min(due_at) AS due_at
-                  FROM steadwork.outbox
-                 WHERE shard = :shard
-                   AND namespace = :namespace
-                   AND status = 'WAITING'
-                """;
-        return database.look(handle -> {
-            var now = database.now(handle);
-            return handle
-                    .createQuery(database.sql(sql))
-                    .bind("shard", Shards.ONLY)
-                    .bind("namespace", namespace)
-                    .map(row -> Rows.time(row, "due_at"))
-                    .stream()
-                    .filter(due -> due != null)
-                    .map(due -> due.isAfter(now) ? Duration.between(now, due) : Duration.ZERO)
-                    .findFirst()
-                    .orElse(null);
-        });
+        record Outlook(Instant now, @Nullable Instant due) {}
+        var outlook = database.look(handle -> handle.createQuery(
+                        database.sql(database.dialect().selectOutboxOutlook()))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", namespace)
+                .map(row -> new Outlook(row.getColumn("now", Instant.class), Rows.time(row, "due_at")))
+                .one());
+        var due = outlook.due;
+        if (due == null) {
+            return null;
+        }
+        return due.isAfter(outlook.now) ? Duration.between(outlook.now, due) : Duration.ZERO;
     }
 
     private List<Outgoing> due(Handle handle, String namespace, int limit, Instant now) {
@@ -240,12 +232,24 @@ final class OutgoingEvents {
                 .list());
     }
 
-    /** @param number null for all */
+    /**
+     * Not while somebody sends another event of the run: then when that lease is over.
+     *
+     * @param number null for all
+     */
     long redrive(String namespace, @Nullable Long number) {
         var sql = """
-                UPDATE steadwork.outbox
+                UPDATE steadwork.outbox AS dead
                    SET status = 'WAITING',
-                       due_at = :now,
+                       due_at = coalesce(
+                           (SELECT max(sent.due_at)
+                              FROM steadwork.outbox AS sent
+                             WHERE sent.shard = :shard
+                               AND sent.run_id = dead.run_id
+                               AND sent.status = 'WAITING'
+                               AND sent.sender IS NOT NULL
+                               AND sent.due_at > :now),
+                           :now),
                        failures = 0,
                        settled_at = NULL
                  WHERE shard = :shard

@@ -111,6 +111,18 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
+    public String selectOutboxOutlook() {
+        return """
+                SELECT now() AS now,
+                       (SELECT min(due_at)
+                          FROM steadwork.outbox
+                         WHERE shard = :shard
+                           AND namespace = :namespace
+                           AND status = 'WAITING') AS due_at
+                """;
+    }
+
+    @Override
     public String selectDueOutbox() {
         return """
                 SELECT number, run_id, namespace, type, kind, happened_at, worker, step, attempt, detail, actor, reason,

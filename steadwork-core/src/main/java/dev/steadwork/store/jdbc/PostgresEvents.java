@@ -23,6 +23,7 @@ final class PostgresEvents extends Events {
     void append(Connection connection, List<NewEvent> events) throws SQLException {
         // A step that was kept before is answered like one that is kept now; it is told once per epoch.
         // A run that has left its worker is told of with the worker that took it under that epoch.
+        // OFFSET 0 keeps the planner from reading all events there are into a hash table to look these up.
         var sql = """
                 WITH clock AS MATERIALIZED (SELECT now() AS now),
                      told AS MATERIALIZED (
@@ -68,7 +69,8 @@ final class PostgresEvents extends Events {
                                    AND e.lease_epoch = u.epoch
                                  LIMIT 1) AS leased ON true
                           WHERE (ns.audit OR ns.outbox IS NOT NULL)
-                            AND NOT (u.kind IN ('step_completed', 'step_failed', 'retried')
+                            AND NOT (u.step IS NOT NULL
+                                     AND u.kind IN ('step_completed', 'step_failed', 'retried')
                                      AND u.epoch IS NOT NULL
                                      AND (EXISTS (
                                               SELECT FROM steadwork.event AS e
@@ -76,16 +78,18 @@ final class PostgresEvents extends Events {
                                                  AND e.run_id = u.run_id
                                                  AND e.lease_epoch = u.epoch
                                                  AND e.kind = u.kind
-                                                 AND e.step IS NOT DISTINCT FROM u.step
-                                                 AND e.attempt = u.attempt)
+                                                 AND e.step = u.step
+                                                 AND e.attempt = u.attempt
+                                              OFFSET 0)
                                           OR EXISTS (
                                               SELECT FROM steadwork.outbox AS o
                                                WHERE o.shard = :shard
                                                  AND o.run_id = u.run_id
                                                  AND o.lease_epoch = u.epoch
                                                  AND o.kind = u.kind
-                                                 AND o.step IS NOT DISTINCT FROM u.step
-                                                 AND o.attempt = u.attempt)))),
+                                                 AND o.step = u.step
+                                                 AND o.attempt = u.attempt
+                                              OFFSET 0)))),
                      audited AS (
                          INSERT INTO steadwork.event
                              (shard, run_id, namespace, type, kind, happened_at, lease_epoch, worker, step, attempt, detail,

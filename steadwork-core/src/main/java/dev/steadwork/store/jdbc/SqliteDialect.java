@@ -88,6 +88,19 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
+    public String selectOutboxOutlook() {
+        // The end of the millisecond: what was recorded in it is due.
+        return """
+                SELECT CAST(unixepoch('subsec') * 1000000 AS INTEGER) + 999 AS now,
+                       (SELECT min(due_at)
+                          FROM steadwork.outbox
+                         WHERE shard = :shard
+                           AND namespace = :namespace
+                           AND status = 'WAITING') AS due_at
+                """;
+    }
+
+    @Override
     public String selectDueOutbox() {
         return """
                 SELECT number, run_id, namespace, type, kind, happened_at, worker, step, attempt, detail, actor, reason,

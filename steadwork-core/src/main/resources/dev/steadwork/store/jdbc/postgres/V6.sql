@@ -40,6 +40,10 @@ CREATE TABLE steadwork.event (
     PRIMARY KEY (shard, run_id, number)
 );
 
+-- For what is looked up of a run with each of its events, however many it has.
+CREATE INDEX event_leased ON steadwork.event (shard, run_id, lease_epoch) WHERE kind = 'leased';
+CREATE INDEX event_step ON steadwork.event (shard, run_id, lease_epoch, step) WHERE step IS NOT NULL;
+
 -- Events on their way out. due_at: when the next attempt may begin; while somebody sends it, the end of that lease.
 CREATE TABLE steadwork.outbox (
     shard       SMALLINT    NOT NULL,
@@ -65,6 +69,9 @@ CREATE TABLE steadwork.outbox (
     PRIMARY KEY (shard, run_id, number)
 );
 
+-- The primary key also holds what was published in the last days.
+CREATE INDEX outbox_waiting ON steadwork.outbox (shard, run_id, number) WHERE status = 'WAITING';
+CREATE INDEX outbox_step ON steadwork.outbox (shard, run_id, lease_epoch, step) WHERE step IS NOT NULL;
 CREATE INDEX outbox_due ON steadwork.outbox (shard, namespace, due_at) WHERE status = 'WAITING';
 CREATE INDEX outbox_published ON steadwork.outbox (shard, namespace, settled_at) WHERE status = 'PUBLISHED';
 CREATE INDEX outbox_dead ON steadwork.outbox (shard, namespace, number) WHERE status = 'DEAD';

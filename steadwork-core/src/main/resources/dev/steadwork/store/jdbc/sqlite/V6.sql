@@ -40,6 +40,7 @@ CREATE TABLE steadwork.event (
 ) STRICT;
 
 CREATE INDEX steadwork.event_run ON steadwork.event (shard, run_id, number);
+CREATE INDEX steadwork.event_leased ON steadwork.event (shard, run_id, lease_epoch) WHERE kind = 'leased';
 
 -- Events on their way out. due_at: when the next attempt may begin; while somebody sends it, the end of that lease.
 CREATE TABLE steadwork.outbox (
@@ -66,6 +67,7 @@ CREATE TABLE steadwork.outbox (
 ) STRICT;
 
 CREATE INDEX steadwork.outbox_run ON steadwork.outbox (shard, run_id, number);
+CREATE INDEX steadwork.outbox_waiting ON steadwork.outbox (shard, run_id, number) WHERE status = 'WAITING';
 CREATE INDEX steadwork.outbox_due ON steadwork.outbox (shard, namespace, due_at) WHERE status = 'WAITING';
 CREATE INDEX steadwork.outbox_published ON steadwork.outbox (shard, namespace, settled_at) WHERE status = 'PUBLISHED';
 CREATE INDEX steadwork.outbox_dead ON steadwork.outbox (shard, namespace, number) WHERE status = 'DEAD';
