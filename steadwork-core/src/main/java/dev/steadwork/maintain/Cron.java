@@ -40,6 +40,9 @@ public final class Cron {
     private static final CronParser SIX_FIELDS = new CronParser(definition(true));
     private static final int HOURS = 24;
 
+    /** So many times the slots asked for are read rather than to look for a better place to begin. */
+    private static final int ENOUGH = 4;
+
     private final ExecutionTime times;
     private final ZoneRules zone;
     private final boolean matchesEveryHour;
@@ -153,24 +156,47 @@ public final class Cron {
         return slots;
     }
 
-    /** The last slots after a time and not after another, up to so many, the earliest first. */
+    /**
+     * The last slots after a time and not after another, up to so many, the earliest first. There may be millions of them: looks
+     * back over twice the span until it has enough.
+     */
     public List<Instant> latest(Instant after, Instant upTo, int count) {
-        long tooEarly = after.getEpochSecond();
-        var slots = between(after, upTo, count + 1);
-        // Slots are whole seconds. There may be millions of them: halves the span until it has no more than asked for.
-        long lateEnough = upTo.getEpochSecond();
-        while (slots.size() > count) {
-            long middle = tooEarly + (lateEnough - tooEarly) / 2;
-            var fewer = between(Instant.ofEpochSecond(middle), upTo, count + 1);
-            if (fewer.size() > count) {
-                tooEarly = middle;
-            } else if (fewer.size() == count || lateEnough - tooEarly <= 1) {
-                slots = fewer;
+        int enough = ENOUGH * count;
+        long end = upTo.getEpochSecond();
+        long tooLate = end;
+        for (long span = count; end - span > after.getEpochSecond(); span *= 2) {
+            var slots = between(Instant.ofEpochSecond(end - span), upTo, enough + 1);
+            if (slots.size() > enough) {
+                return latestOfMany(end - span, tooLate, upTo, count);
+            }
+            if (slots.size() >= count) {
+                return last(slots, count);
+            }
+            tooLate = end - span;
+        }
+        var slots = between(after, upTo, enough + 1);
+        return slots.size() > enough ? latestOfMany(after.getEpochSecond(), tooLate, upTo, count) : last(slots, count);
+    }
+
+    /** After one time there are too many slots, after the other too few. They are whole seconds, so some time between is right. */
+    private List<Instant> latestOfMany(long tooEarly, long tooLate, Instant upTo, int count) {
+        long early = tooEarly;
+        long late = tooLate;
+        while (true) {
+            long middle = early + (late - early) / 2;
+            var slots = between(Instant.ofEpochSecond(middle), upTo, ENOUGH * count + 1);
+            if (slots.size() > ENOUGH * count) {
+                early = middle;
+            } else if (slots.size() >= count) {
+                return last(slots, count);
             } else {
-                lateEnough = middle;
+                late = middle;
             }
         }
-        return slots;
+    }
+
+    private static List<Instant> last(List<Instant> slots, int count) {
+        return slots.subList(Math.max(0, slots.size() - count), slots.size());
     }
 
     /** From one change of the clock to the next, local times and instants go side by side. */

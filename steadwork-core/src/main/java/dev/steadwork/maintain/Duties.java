@@ -16,6 +16,8 @@ import org.slf4j.LoggerFactory;
 public final class Duties {
     private static final Logger log = LoggerFactory.getLogger(Duties.class);
 
+    private static final Duration LONGEST = Duration.ofDays(36_500);
+
     private final List<Loop> loops;
     private boolean started;
     private volatile boolean stopping;
@@ -62,22 +64,31 @@ public final class Duties {
 
         @Override
         public void run() {
-            long interval = duty.interval().toNanos();
+            long interval = nanos(duty.interval());
             // Processes that start together do not stay in step.
             long wait = ThreadLocalRandom.current().nextLong(interval / 10, interval / 2 + 1);
-            try {
-                while (!stopping) {
-                    woken.tryAcquire(wait, TimeUnit.NANOSECONDS);
-                    woken.drainPermits();
-                    if (stopping) {
-                        return;
-                    }
-                    var next = doQuietly();
-                    wait = Math.min(interval, Math.max(0, next.toNanos()));
+            while (!stopping) {
+                await(wait);
+                if (stopping) {
+                    return;
                 }
-            } catch (InterruptedException stopped) {
-                return;
+                wait = Math.min(interval, Math.max(0, nanos(doQuietly())));
             }
+        }
+
+        /** Who interrupts the thread and does not stop it only makes it look earlier. */
+        private void await(long nanos) {
+            try {
+                woken.tryAcquire(nanos, TimeUnit.NANOSECONDS);
+            } catch (InterruptedException stopped) {
+                log.debug("Duty {} was interrupted.", duty.name());
+            }
+            woken.drainPermits();
+        }
+
+        /** A row may say that it is due in a thousand years. */
+        private static long nanos(Duration time) {
+            return time.compareTo(LONGEST) > 0 ? LONGEST.toNanos() : time.toNanos();
         }
 
         private Duration doQuietly() {

@@ -53,18 +53,29 @@ public final class SlotPlanner implements FirePlan.Planner {
             due++;
         }
         var next = due < passed.size() ? passed.get(due) : following(cron, first, now);
-        return decide(schedule, passed.subList(0, due), nextSlot(id, settings, next));
+        boolean more = due == MAX_SLOTS
+                && due < passed.size()
+                && !due(id, settings, passed.get(due)).isAfter(now);
+        return decide(schedule, passed.subList(0, due), more, nextSlot(id, settings, next));
     }
 
     private static @Nullable Instant following(Cron cron, @Nullable Instant first, Instant now) {
         return first != null && first.isAfter(now) ? first : cron.after(now);
     }
 
-    /** Those of the slots whose time has come that are to be made up for, the earliest first. */
+    /**
+     * The earliest of the slots whose time has come that are to be fired. Those younger than the jitter are not missed: nobody
+     * may have been allowed to fire them yet.
+     */
     private List<Instant> passed(Cron cron, String id, ScheduleSettings settings, Instant first, Instant now) {
         int maxCatchup = settings.rules().maxCatchup();
-        var slots = cron.latest(first.minusSeconds(1), now, Math.max(1, maxCatchup));
-        return maxCatchup == 0 && !slots.isEmpty() && isLate(cron, id, settings, slots.get(0), now) ? List.of() : slots;
+        var before = first.minusSeconds(1);
+        var youngest = now.minus(settings.rules().jitter());
+        var missed = cron.latest(before, youngest, Math.max(1, maxCatchup));
+        boolean gone = maxCatchup == 0 && !missed.isEmpty() && isLate(cron, id, settings, missed.get(0), now);
+        var passed = new ArrayList<Instant>(gone ? List.of() : missed);
+        passed.addAll(cron.between(before.isAfter(youngest) ? before : youngest, now, MAX_SLOTS + 1));
+        return passed;
     }
 
     /** A slot is in time until half of the time to the next one has gone, and a minute at most. */
@@ -76,7 +87,8 @@ public final class SlotPlanner implements FirePlan.Planner {
         return now.isAfter(due(id, settings, slot).plus(allowed));
     }
 
-    private static FirePlan decide(DueSchedule schedule, List<Instant> due, NextSlot next) {
+    /** @param more whether others are due that are decided on later */
+    private static FirePlan decide(DueSchedule schedule, List<Instant> due, boolean more, NextSlot next) {
         var overlap = schedule.settings().rules().overlap();
         var decisions = new ArrayList<Decision>();
         boolean active = schedule.active();
@@ -87,7 +99,7 @@ public final class SlotPlanner implements FirePlan.Planner {
             active = true;
         }
         for (int i = 0; i < due.size(); i++) {
-            boolean newest = i == due.size() - 1;
+            boolean newest = i == due.size() - 1 && !more;
             var outcome = switch (overlap) {
                 case ALLOW -> Outcome.FIRED;
                 case SKIP -> active ? Outcome.SKIPPED : Outcome.FIRED;
@@ -98,7 +110,7 @@ public final class SlotPlanner implements FirePlan.Planner {
             active |= outcome == Outcome.FIRED;
             buffered = outcome == Outcome.BUFFERED ? due.get(i) : buffered;
         }
-        boolean cancelsLast = overlap == OverlapPolicy.CANCEL_RUNNING && schedule.active() && !due.isEmpty();
+        boolean cancelsLast = overlap == OverlapPolicy.CANCEL_RUNNING && schedule.active() && !due.isEmpty() && !more;
         return new FirePlan(decisions, next, buffered, cancelsLast);
     }
 

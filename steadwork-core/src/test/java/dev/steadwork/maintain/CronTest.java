@@ -199,6 +199,21 @@ class CronTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"* * * * *", "*/7 8-17 * * MON-FRI", "0 3 * * *", "*/30 * * * * *", "* 5 1 * *", "0 0 29 2 *"})
+    void the_latest_slots_are_those_at_the_end_of_all(String cron) {
+        var slots = Cron.of(cron, BERLIN);
+        var now = Instant.parse("2026-11-16T10:00:00.7Z");
+        var begin = now.minusSeconds(20L * 86_400);
+        var all = slots.between(begin, now, Integer.MAX_VALUE);
+
+        for (int count : List.of(1, 2, 50, 700)) {
+            assertThat(slots.latest(begin, now, count))
+                    .isEqualTo(all.subList(Math.max(0, all.size() - count), all.size()));
+        }
+    }
+
     @Test
     void the_latest_slots_are_found_without_going_through_all_that_passed() {
         var everySecond = Cron.of("* * * * * *", "UTC");

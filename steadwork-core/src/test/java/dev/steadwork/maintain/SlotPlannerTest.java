@@ -19,11 +19,14 @@ import dev.steadwork.store.ScheduleSettings;
 import dev.steadwork.testing.Proves;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which slots are fired, and what comes next. */
 @Proves("SCHED-3")
@@ -133,6 +136,18 @@ class SlotPlannerTest {
     }
 
     @Test
+    void of_slots_that_are_decided_on_in_several_parts_only_the_newest_takes_the_place_of_the_last_run() {
+        var settings = settings("* * * * *", 1_000, OverlapPolicy.CANCEL_RUNNING, NO_JITTER);
+        var first = planner.plan(new DueSchedule("s", settings, minutes(-149), null, true), NOON);
+        var second = planner.plan(new DueSchedule("s", settings, first.next().slot(), null, true), NOON);
+
+        assertThat(first.decisions()).hasSize(100).allMatch(decision -> decision.outcome() == SKIPPED);
+        assertThat(first.cancelsLast()).isFalse();
+        assertThat(second.decisions()).hasSize(50).endsWith(new Decision(NOON, FIRED));
+        assertThat(second.cancelsLast()).isTrue();
+    }
+
+    @Test
     void jitter_delays_a_slot_by_the_same_time_whoever_asks() {
         var settings = settings("* * * * *", 100, OverlapPolicy.ALLOW, Duration.ofSeconds(30));
         var delays = IntStream.range(0, 200)
@@ -160,6 +175,33 @@ class SlotPlannerTest {
         assertThat(early.decisions()).isEmpty();
         assertThat(early.next()).isEqualTo(new NextSlot(NOON, due));
         assertThat(inTime.decisions()).containsExactly(new Decision(NOON, FIRED));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 100})
+    void a_slot_that_waits_for_its_jitter_is_not_missed_however_many_come_after_it(int maxCatchup) {
+        var settings = settings("* * * * *", maxCatchup, OverlapPolicy.ALLOW, Duration.ofHours(5));
+        var next = planner.next("s", settings, NOON);
+        var fired = new ArrayList<Instant>();
+        while (fired.size() < 1_000) {
+            var plan = planner.plan(new DueSchedule("s", settings, next.slot(), null, false), next.due());
+            fired.addAll(slots(plan));
+            next = plan.next();
+        }
+
+        assertThat(fired)
+                .isEqualTo(IntStream.rangeClosed(1, fired.size())
+                        .mapToObj(SlotPlannerTest::minutes)
+                        .toList());
+    }
+
+    @Test
+    void slots_older_than_the_jitter_are_made_up_for_as_far_as_is_allowed() {
+        var settings = settings("* * * * *", 3, OverlapPolicy.ALLOW, Duration.ofMinutes(2));
+        var plan = planner.plan(new DueSchedule("s", settings, minutes(-500), null, false), NOON.plusSeconds(30));
+
+        assertThat(slots(plan)).startsWith(minutes(-4), minutes(-3), minutes(-2));
+        assertThat(slots(plan).size()).isLessThanOrEqualTo(5);
     }
 
     @Test
