@@ -29,9 +29,10 @@ public interface ScheduleStore {
     /**
      * Replaces the settings and forgets the last error. A slot that waits is skipped unless the schedule still buffers.
      *
-     * @return false if the schedule is gone or has another revision; nothing was changed then
+     * @param seen the schedule for which the settings and the next slot were chosen
+     * @return false if the schedule is gone, was changed or has another next slot; nothing was changed then
      */
-    boolean update(String namespace, String id, long revision, ScheduleSettings settings, NextSlot next);
+    boolean update(String namespace, ScheduleInfo seen, ScheduleSettings settings, NextSlot next);
 
     /** Deletes the schedule and leaves its firings; returns whether there was one. */
     boolean delete(String namespace, String id);

@@ -67,7 +67,7 @@ public record StoredSchedules(Engine engine) implements Schedules.Source {
             present = get(id);
             settings = settings(id, change.apply(present), null);
             next = nextAfterChange(present, settings);
-        } while (!store().update(engine.namespace(), id, present.revision(), settings, next));
+        } while (!store().update(engine.namespace(), present, settings, next));
         return get(id);
     }
 

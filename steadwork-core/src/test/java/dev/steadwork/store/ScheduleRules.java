@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.steadwork.Conflict;
+import dev.steadwork.NamespaceInfo;
 import dev.steadwork.OverlapPolicy;
 import dev.steadwork.Payload;
 import dev.steadwork.PreconditionFailed;
@@ -304,6 +305,40 @@ interface ScheduleRules extends StoreRules {
     }
 
     @Test
+    @Proves("SCHED-3")
+    default void the_last_run_goes_on_if_none_takes_its_place() {
+        FirePlan.Planner cancelling = (schedule, now) ->
+                new FirePlan(List.of(decision(schedule.nextSlot(), FIRED)), DUE, null, schedule.active());
+        create("same slot", settings(OverlapPolicy.CANCEL_RUNNING), DUE);
+        create("refused", settings(OverlapPolicy.CANCEL_RUNNING), DUE);
+        fire(cancelling);
+        update("refused", demanding("unknown", TriggerCheck.REQUIRE_ONLINE), new NextSlot(SLOT.plusSeconds(60), SLOT));
+
+        fire(cancelling);
+
+        assertThat(status(schedule("same slot").lastRun())).isEqualTo(RunStatus.PENDING);
+        assertThat(firings("refused").get(0).outcome()).isEqualTo(FAILED);
+        assertThat(status(schedule("refused").lastRun())).isEqualTo(RunStatus.PENDING);
+    }
+
+    @Test
+    default void nothing_is_fired_or_lost_while_the_namespace_is_disabled() {
+        create("s", settings(OverlapPolicy.ALLOW), DUE);
+        store().createNamespace(NamespaceInfo.defaults(namespace()));
+        store().enableNamespace(namespace(), false);
+
+        assertThatThrownBy(() -> fire(FIRE))
+                .isInstanceOf(PreconditionFailed.class)
+                .hasMessageContaining("disabled");
+        assertThat(firings("s")).isEmpty();
+        assertThat(schedule("s").nextSlot()).isEqualTo(SLOT);
+
+        store().enableNamespace(namespace(), true);
+        assertThat(fire(FIRE)).isEqualTo(1);
+        assertThat(firings("s").get(0).outcome()).isEqualTo(FIRED);
+    }
+
+    @Test
     default void a_slot_whose_run_exists_is_not_run_again() {
         create("s", settings(OverlapPolicy.ALLOW), DUE);
         store().schedules().backfill(namespace(), "s", List.of(SLOT));
@@ -318,17 +353,30 @@ interface ScheduleRules extends StoreRules {
     @Proves("SCHED-4")
     default void an_update_counts_only_for_the_revision_it_was_made_for() {
         create("s", settings(OverlapPolicy.ALLOW), DUE);
-        var first = schedule("s").revision();
+        var first = schedule("s");
 
-        assertThat(store().schedules().update(namespace(), "s", first, settings(OverlapPolicy.SKIP), NOT_DUE))
+        assertThat(store().schedules().update(namespace(), first, settings(OverlapPolicy.SKIP), NOT_DUE))
                 .isTrue();
-        assertThat(store().schedules().update(namespace(), "s", first, settings(OverlapPolicy.ALLOW), DUE))
+        assertThat(store().schedules().update(namespace(), first, settings(OverlapPolicy.ALLOW), DUE))
                 .isFalse();
 
         assertThat(schedule("s").rules().overlap()).isEqualTo(OverlapPolicy.SKIP);
         assertThat(schedule("s").nextSlot()).isEqualTo(LATER);
         assertThatThrownBy(() -> create("s", settings(OverlapPolicy.ALLOW), DUE))
                 .isInstanceOf(Conflict.class);
+    }
+
+    @Test
+    @Proves("SCHED-4")
+    default void an_update_does_not_bring_back_a_slot_that_was_fired_meanwhile() {
+        create("s", settings(OverlapPolicy.CANCEL_RUNNING), DUE);
+        var seen = schedule("s");
+        fire(FIRE);
+
+        assertThat(store().schedules().update(namespace(), seen, settings(OverlapPolicy.CANCEL_RUNNING), DUE))
+                .isFalse();
+
+        assertThat(schedule("s").nextSlot()).isEqualTo(LATER);
     }
 
     @Test
@@ -360,6 +408,17 @@ interface ScheduleRules extends StoreRules {
         return new Decision(slot, outcome);
     }
 
+    private ScheduleSettings demanding(String type, TriggerCheck check) {
+        register(Workflow.define(type, String.class, String.class));
+        return new ScheduleSettings(
+                new ScheduleInfo.Target(type, check, null, 0, null, Map.of()),
+                "* * * * *",
+                "UTC",
+                new ScheduleInfo.Rules(100, OverlapPolicy.CANCEL_RUNNING, Duration.ZERO),
+                true,
+                Payload.NONE);
+    }
+
     private static ScheduleSettings settings(OverlapPolicy overlap) {
         return new ScheduleSettings(
                 new ScheduleInfo.Target(TYPE, TriggerCheck.ACCEPT, "lane", 4, "v7", Map.of("team", "sales")),
@@ -375,7 +434,7 @@ interface ScheduleRules extends StoreRules {
     }
 
     private void update(String id, ScheduleSettings settings, NextSlot next) {
-        assertThat(store().schedules().update(namespace(), id, schedule(id).revision(), settings, next))
+        assertThat(store().schedules().update(namespace(), schedule(id), settings, next))
                 .isTrue();
     }
 

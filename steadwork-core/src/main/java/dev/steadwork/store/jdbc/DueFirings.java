@@ -1,10 +1,12 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.PreconditionFailed;
 import dev.steadwork.RunId;
 import dev.steadwork.RunStatus;
 import dev.steadwork.ScheduleFiring.Cause;
 import dev.steadwork.ScheduleFiring.Outcome;
 import dev.steadwork.Timeout;
+import dev.steadwork.Unauthorized;
 import dev.steadwork.Unavailable;
 import dev.steadwork.store.DueSchedule;
 import dev.steadwork.store.FirePlan;
@@ -73,7 +75,7 @@ final class DueFirings {
     int fire(String namespace, FirePlan.Planner planner, int limit) {
         try {
             return fire(namespace, planner, limit, null);
-        } catch (Unavailable | Timeout later) {
+        } catch (Unavailable | Timeout | Unauthorized | PreconditionFailed later) {
             throw later;
         } catch (RuntimeException spoiled) {
             LOG.warn("Schedules of namespace {} are fired one by one: {}", namespace, spoiled.toString());
@@ -86,7 +88,7 @@ final class DueFirings {
     private int fireAlone(String namespace, FirePlan.Planner planner, String id) {
         try {
             return fire(namespace, planner, 1, id);
-        } catch (Unavailable | Timeout later) {
+        } catch (Unavailable | Timeout | Unauthorized | PreconditionFailed later) {
             throw later;
         } catch (RuntimeException broken) {
             database.inTransaction(handle -> {
@@ -121,9 +123,9 @@ final class DueFirings {
                         Objects.requireNonNullElse(broken.getMessage(), broken.toString()));
             }
         }
-        var cancelled = cancelRunning(handle, planned);
         var effects = new Effects();
         var decided = create(handle, namespace, planned, effects);
+        var cancelled = cancelRunning(handle, decided);
         log.add(
                 handle,
                 namespace,
@@ -184,12 +186,12 @@ final class DueFirings {
                 .collect(Collectors.toSet());
     }
 
-    /** In the order in which every statement locks runs. */
-    private List<Runnable> cancelRunning(Handle handle, List<Planned> planned) {
-        return planned.stream()
-                .filter(schedule -> schedule.plan.cancelsLast())
+    /** Those in whose place another run came, in the order in which every statement locks runs. */
+    private List<Runnable> cancelRunning(Handle handle, List<Decided> decided) {
+        return decided.stream()
+                .filter(schedule -> schedule.plan.cancelsLast() && schedule.lastRun() != null)
                 .map(schedule -> schedule.schedule.lastRun())
-                .filter(Objects::nonNull)
+                .filter(run -> run != null && decided.stream().noneMatch(schedule -> run.equals(schedule.lastRun())))
                 .sorted()
                 .map(run -> BulkTransitions.effect(handle, run, transitions::cancel))
                 .toList();
@@ -206,6 +208,10 @@ final class DueFirings {
             }
         }
         var results = runs.isEmpty() ? List.<TriggerResult>of() : store.triggerEach(handle, runs, effects);
+        if (results.stream().anyMatch(result -> result.outcome() == TriggerResult.Outcome.NAMESPACE_DISABLED)) {
+            throw new PreconditionFailed(
+                    "Namespace %s is disabled; its schedules are fired when it is enabled.".formatted(namespace));
+        }
         var decided = new ArrayList<Decided>();
         int next = 0;
         for (var schedule : planned) {

@@ -135,11 +135,12 @@ final class JdbcSchedules implements ScheduleStore {
     }
 
     @Override
-    public boolean update(String namespace, String id, long revision, ScheduleSettings settings, NextSlot next) {
+    public boolean update(String namespace, ScheduleInfo seen, ScheduleSettings settings, NextSlot next) {
+        var id = seen.id();
         boolean buffers = settings.enabled() && settings.rules().overlap() == OverlapPolicy.BUFFER_ONE;
         boolean updated = database.inTransaction(handle -> {
             var locked = LockedSchedule.lock(database, handle, namespace, id);
-            if (locked == null || locked.revision() != revision) {
+            if (locked == null || !locked.stillIs(seen)) {
                 return false;
             }
             if (!locked.triggers(settings.target())) {

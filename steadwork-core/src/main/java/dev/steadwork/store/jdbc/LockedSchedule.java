@@ -5,6 +5,7 @@ import dev.steadwork.RunId;
 import dev.steadwork.ScheduleInfo;
 import dev.steadwork.store.ScheduleSettings;
 import java.time.Instant;
+import java.util.Objects;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.result.RowView;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,11 @@ record LockedSchedule(
                 Rows.time(row, "next_slot"),
                 Rows.time(row, "buffered_slot"),
                 ScheduleRows.lastRun(row));
+    }
+
+    /** Whether nobody changed it, and nobody fired it: a slot that was decided on must not come back. */
+    boolean stillIs(ScheduleInfo seen) {
+        return revision == seen.revision() && Objects.equals(nextSlot, seen.nextSlot());
     }
 
     /** Whether this is what it triggers already, so that it need not be looked for again. */
