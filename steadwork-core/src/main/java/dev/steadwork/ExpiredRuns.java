@@ -50,7 +50,8 @@ public final class ExpiredRuns {
 
     /**
      * Deletes them for good, with their steps, signals and events, in small transactions with pauses between them; returns when
-     * none is left. There is no way back, and their idempotency keys are free again.
+     * none is left. There is no way back, and their idempotency keys are free again. What became of slots of schedules goes too
+     * when the longest of the times for ended runs is over, unless completed runs are kept for ever.
      */
     public Count delete() {
         return source.sweep(false);

@@ -5,6 +5,7 @@ import dev.steadwork.NamespaceInfo;
 import dev.steadwork.RunId;
 import dev.steadwork.store.Store;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,7 @@ public final class Retention implements Duty.Work, ExpiredRuns.Source {
     private final Store store;
     private final String namespace;
     private @Nullable RunId last;
+    private boolean runsAreDone;
 
     public Retention(Store store, String namespace) {
         this.store = store;
@@ -29,11 +31,29 @@ public final class Retention implements Duty.Work, ExpiredRuns.Source {
         var keep = store.settings(namespace).retention();
         if (keep.equals(NamespaceInfo.Retention.FOREVER)) {
             last = null;
+            runsAreDone = false;
             return null;
         }
         long begin = System.nanoTime();
+        if (runsAreDone) {
+            runsAreDone = forgetFirings(keep);
+            return runsAreDone ? restAfter(begin) : null;
+        }
         last = store.sweep(namespace, keep, last, false).last();
-        return last == null ? null : restAfter(begin);
+        runsAreDone = last == null;
+        return restAfter(begin);
+    }
+
+    /** What became of slots is kept as long as any run of them may be, for ever if those that completed are. */
+    private boolean forgetFirings(NamespaceInfo.Retention keep) {
+        var longest = keep.completed();
+        if (longest == null) {
+            return false;
+        }
+        for (var other : Arrays.asList(keep.failed(), keep.cancelled())) {
+            longest = other != null && other.compareTo(longest) > 0 ? other : longest;
+        }
+        return store.schedules().forgetFirings(namespace, longest);
     }
 
     @Override
@@ -53,6 +73,13 @@ public final class Retention implements Duty.Work, ExpiredRuns.Source {
                 LockSupport.parkNanos(restAfter(begin).toNanos());
             }
         } while (part != null);
+        for (boolean more = !countOnly; more; ) {
+            long begin = System.nanoTime();
+            more = forgetFirings(keep);
+            if (more) {
+                LockSupport.parkNanos(restAfter(begin).toNanos());
+            }
+        }
         return all;
     }
 

@@ -2,6 +2,7 @@ package dev.steadwork.store;
 
 import dev.steadwork.ScheduleFiring;
 import dev.steadwork.ScheduleInfo;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +56,13 @@ public interface ScheduleStore {
 
     /** What became of the slots, newest first, older than {@code before} if it is given. */
     List<ScheduleFiring> firings(String namespace, String id, @Nullable Instant before, int limit);
+
+    /**
+     * Deletes some hundred of the firings that were decided longer ago than this, but none of a slot that still waits.
+     *
+     * @return whether there may be more
+     */
+    boolean forgetFirings(String namespace, Duration kept);
 
     /** What lies before; one statement. */
     ScheduleOutlook outlook(String namespace);

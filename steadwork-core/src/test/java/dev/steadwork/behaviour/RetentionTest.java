@@ -45,6 +45,29 @@ class RetentionTest extends EngineTest {
 
     @Test
     @Proves("DATA-4")
+    void what_became_of_slots_expires_with_the_runs_that_are_kept_longest() {
+        work(WORK, (ctx, input) -> input);
+        var schedules = steadwork.schedules();
+        schedules.create("yearly", s -> s.workflow(WORK).cron("@yearly").input("x"));
+        schedules.trigger("yearly").await(PATIENCE);
+        steadwork.namespaces().create("default", n -> n.keepFailed(Duration.ZERO));
+
+        steadwork.expired().delete();
+        assertThat(schedules.firings("yearly").items()).as("completed for ever").hasSize(1);
+
+        steadwork
+                .namespaces()
+                .update("default", n -> n.keepCompleted(Duration.ZERO).keepFailed(Duration.ofDays(1)));
+        steadwork.expired().delete();
+        assertThat(schedules.firings("yearly").items()).as("failed for a day").hasSize(1);
+
+        steadwork.namespaces().update("default", n -> n.keepFailed(null));
+        steadwork.expired().delete();
+        assertThat(schedules.firings("yearly").items()).isEmpty();
+    }
+
+    @Test
+    @Proves("DATA-4")
     void without_a_setting_nothing_expires() {
         work(WORK, (ctx, input) -> input);
         completed(2);

@@ -4,15 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.steadwork.ExpiredRuns;
 import dev.steadwork.NamespaceInfo;
+import dev.steadwork.OverlapPolicy;
 import dev.steadwork.Payload;
 import dev.steadwork.RunId;
 import dev.steadwork.RunStatus;
+import dev.steadwork.ScheduleFiring;
+import dev.steadwork.ScheduleInfo;
+import dev.steadwork.TriggerCheck;
 import dev.steadwork.testing.Proves;
 import java.nio.ByteBuffer;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -181,6 +186,46 @@ interface RetentionRules extends StoreRules {
         store().sweep(namespace() + "-other", NOTHING, null, false);
 
         assertThat(isThere(run)).isTrue();
+    }
+
+    @Test
+    @Proves("DATA-4")
+    default void firings_go_by_age_part_by_part_unless_their_slot_still_waits() {
+        var slots = Stream.iterate(ScheduleRules.SLOT, slot -> slot.plusSeconds(60))
+                .limit(700)
+                .toList();
+        var waiting = slots.get(699).plusSeconds(60);
+        var settings = new ScheduleSettings(
+                new ScheduleInfo.Target(TYPE, TriggerCheck.ACCEPT, null, 0, null, Map.of()),
+                "* * * * *",
+                "UTC",
+                new ScheduleInfo.Rules(100, OverlapPolicy.BUFFER_ONE, Duration.ZERO),
+                true,
+                Payload.NONE);
+        var schedules = store().schedules();
+        schedules.create(namespace(), "s", settings, ScheduleRules.DUE);
+        schedules.backfill(namespace(), "s", slots);
+        schedules.fire(
+                namespace(),
+                (schedule, now) -> new FirePlan(
+                        List.of(new FirePlan.Decision(waiting, ScheduleFiring.Outcome.BUFFERED)),
+                        ScheduleRules.NOT_DUE,
+                        waiting,
+                        false),
+                1);
+        letAMillisecondPass();
+
+        assertThat(schedules.forgetFirings(namespace(), Duration.ofDays(1))).isFalse();
+        assertThat(schedules.forgetFirings(namespace() + "-other", Duration.ZERO))
+                .isFalse();
+        assertThat(schedules.firings(namespace(), "s", null, 1_000)).hasSize(701);
+
+        assertThat(schedules.forgetFirings(namespace(), Duration.ZERO)).isTrue();
+        assertThat(schedules.firings(namespace(), "s", null, 1_000)).hasSize(201);
+        assertThat(schedules.forgetFirings(namespace(), Duration.ZERO)).isFalse();
+        assertThat(schedules.firings(namespace(), "s", null, 1_000))
+                .extracting(ScheduleFiring::slot)
+                .containsExactly(waiting);
     }
 
     @Test

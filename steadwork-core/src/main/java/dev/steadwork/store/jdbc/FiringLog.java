@@ -6,6 +6,7 @@ import dev.steadwork.ScheduleFiring.Cause;
 import dev.steadwork.ScheduleFiring.Outcome;
 import dev.steadwork.store.NewRun;
 import dev.steadwork.store.TriggerResult;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
@@ -16,6 +17,9 @@ import org.jspecify.annotations.Nullable;
 /** The history of schedules: what became of each slot. Whoever writes it has locked the schedule. */
 final class FiringLog {
     private static final Instant LATEST = Instant.parse("9999-12-31T23:59:59Z");
+
+    /** Firings that one transaction deletes. */
+    private static final int PART = 500;
 
     private final Database database;
 
@@ -107,6 +111,33 @@ final class FiringLog {
                 .bind("limit", limit)
                 .map(ScheduleRows::firing)
                 .list());
+    }
+
+    /** Deletes a part of what was decided longer ago; returns whether there may be more. */
+    boolean forget(String namespace, Duration kept) {
+        // The time is asked for twice: who changes a firing meanwhile decides it anew.
+        var sql = """
+                DELETE FROM steadwork.schedule_firing
+                 WHERE shard = :shard
+                   AND namespace = :namespace
+                   AND decided_at < :before
+                   AND (schedule_id, slot) IN (
+                       SELECT schedule_id, slot
+                         FROM steadwork.schedule_firing
+                        WHERE shard = :shard
+                          AND namespace = :namespace
+                          AND decided_at < :before
+                          AND outcome <> 'BUFFERED'
+                        ORDER BY decided_at
+                        LIMIT :part)
+                """;
+        int deleted = database.inTransaction(handle -> handle.createUpdate(database.sql(sql))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", namespace)
+                .bind("before", database.now(handle).minus(kept))
+                .bind("part", PART)
+                .execute());
+        return deleted == PART;
     }
 
     /** The slots from one to another that were fired, or wait to be. */

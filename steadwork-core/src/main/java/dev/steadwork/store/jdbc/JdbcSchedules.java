@@ -237,6 +237,11 @@ final class JdbcSchedules implements ScheduleStore {
     }
 
     @Override
+    public boolean forgetFirings(String namespace, Duration kept) {
+        return log.forget(namespace, kept);
+    }
+
+    @Override
     public ScheduleOutlook outlook(String namespace) {
         record Line(
                 Instant now,

@@ -52,4 +52,7 @@ CREATE TABLE steadwork.schedule_firing (
     CONSTRAINT schedule_firing_cause_known CHECK (cause IN ('CRON', 'TRIGGER', 'BACKFILL'))
 );
 
+-- For retention.
+CREATE INDEX schedule_firing_decided ON steadwork.schedule_firing (shard, namespace, decided_at);
+
 INSERT INTO steadwork.schema_version (version, applied_at) VALUES (4, now());
