@@ -170,4 +170,19 @@ class NamespaceSettingsTest extends EngineTest {
                         .retry())
                 .isEqualTo(RetryPolicy.defaults());
     }
+
+    @Test
+    @Proves("NS-1")
+    void code_that_changes_settings_may_use_the_engine() {
+        steadwork.namespaces().create("default", n -> n.audit(false));
+        steadwork.register(PAY);
+
+        steadwork.namespaces().update("default", n -> {
+            steadwork.workflow(PAY).trigger("x");
+            n.audit(true);
+        });
+
+        assertThat(steadwork.namespaces().describe("default").audit()).isTrue();
+        assertThat(steadwork.runs().count()).isEqualTo(1);
+    }
 }

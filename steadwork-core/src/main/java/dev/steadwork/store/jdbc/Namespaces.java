@@ -51,12 +51,24 @@ final class Namespaces {
         });
     }
 
+    /** The change is made outside the transaction, because it may be code that uses the database itself. */
     NamespaceInfo update(String name, UnaryOperator<NamespaceInfo> change) {
+        Optional<NamespaceInfo> updated;
+        do {
+            var before = database.read(handle -> find(handle, name)).orElseThrow(() -> unknown(name));
+            updated = replaceIfUnchanged(before, change.apply(before));
+        } while (updated.isEmpty());
+        return updated.get();
+    }
+
+    private Optional<NamespaceInfo> replaceIfUnchanged(NamespaceInfo before, NamespaceInfo after) {
         return database.inTransaction(handle -> {
             database.dialect().lockMigrations(handle, database.schema());
-            var before = find(handle, name).orElseThrow(() -> unknown(name));
-            replace(handle, change.apply(before));
-            return find(handle, name).orElseThrow();
+            if (!find(handle, before.name()).equals(Optional.of(before))) {
+                return Optional.empty();
+            }
+            replace(handle, after);
+            return find(handle, before.name());
         });
     }
 
