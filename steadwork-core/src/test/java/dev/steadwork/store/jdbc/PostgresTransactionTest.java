@@ -134,6 +134,7 @@ class PostgresTransactionTest extends PostgresFixture {
         trigger(3);
         store.close();
         store = openStore(counting.counted());
+        store.settings(NAMESPACE); // once, when a process opens the database
 
         long before = counting.statements();
         var held = claim(List.of(TYPE, "other"), 3, LEASE);
