@@ -199,7 +199,7 @@ public final class Steadwork implements AutoCloseable {
                 settings.lease(),
                 settings.pollInterval(),
                 settings.crashBudget(),
-                results::waitingFor,
+                results::ending,
                 observers);
         var worker = new RunningWorker(surroundings, spec).start();
         workers.add(worker);

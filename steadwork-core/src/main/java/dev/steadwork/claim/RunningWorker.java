@@ -9,13 +9,13 @@ import dev.steadwork.Workflow;
 import dev.steadwork.codec.Payloads;
 import dev.steadwork.execute.Availability;
 import dev.steadwork.execute.DeadLetterRuns;
+import dev.steadwork.execute.Ending;
 import dev.steadwork.execute.Execution;
 import dev.steadwork.execute.RunExecutor;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.HeartbeatAnswer;
 import dev.steadwork.store.Observers;
-import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.Store;
 import dev.steadwork.store.WorkerRegistration;
@@ -26,7 +26,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -61,7 +60,7 @@ public final class RunningWorker implements Worker {
             Workflow.Lease lease,
             Duration pollInterval,
             int crashBudget,
-            Function<RunId, Consumer<RunEnd>> waitingFor,
+            Function<RunId, Ending> endings,
             Observers observers) {
         /** Without observers. */
         public Surroundings(
@@ -72,8 +71,8 @@ public final class RunningWorker implements Worker {
                 Workflow.Lease lease,
                 Duration pollInterval,
                 int crashBudget,
-                Function<RunId, Consumer<RunEnd>> waitingFor) {
-            this(store, committer, payloads, namespace, lease, pollInterval, crashBudget, waitingFor, new Observers());
+                Function<RunId, Ending> endings) {
+            this(store, committer, payloads, namespace, lease, pollInterval, crashBudget, endings, new Observers());
         }
     }
 
@@ -95,7 +94,7 @@ public final class RunningWorker implements Worker {
                 deadLetters,
                 engine.crashBudget(),
                 this::settled,
-                engine.waitingFor(),
+                engine.endings(),
                 observers);
         var limitedQueues =
                 new LimitedQueues(store, engine.namespace(), engine.lease().heartbeat());

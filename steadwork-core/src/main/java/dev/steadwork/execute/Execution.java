@@ -9,6 +9,7 @@ import dev.steadwork.StepFailedException;
 import dev.steadwork.StepKind;
 import dev.steadwork.StepStatus;
 import dev.steadwork.WorkerBuilder.Handling;
+import dev.steadwork.store.Ack;
 import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.StepRecord;
@@ -421,13 +422,11 @@ public final class Execution implements Runnable {
 
     /** Returns what is kept of it in the end, which is a cancellation if that came first. */
     private Write.@Nullable Fenced store(Write.Fenced outcome) {
-        var waiting = executor.waitingFor(id());
-        var ack = executor.recorder().write(outcome, this::isLost);
+        var ack = outcome instanceof Write.Finish end
+                ? storeEnd(end)
+                : executor.recorder().write(outcome, this::isLost);
         switch (ack.outcome()) {
             case STORED -> {
-                if (outcome instanceof Write.Finish end) {
-                    waiting.accept(new RunEnd(id(), end.status(), end.output(), end.error()));
-                }
                 return outcome;
             }
             case CANCEL_REQUESTED -> {
@@ -440,6 +439,16 @@ public final class Execution implements Runnable {
             case NOT_FOUND -> log.warn("Run {} no longer exists; nothing was recorded.", id());
         }
         return null;
+    }
+
+    private Ack storeEnd(Write.Finish end) {
+        try (var ending = executor.ending(id())) {
+            var ack = executor.recorder().write(end, this::isLost);
+            if (ack.outcome() == Ack.Outcome.STORED) {
+                ending.stored(new RunEnd(id(), end.status(), end.output(), end.error()));
+            }
+            return ack;
+        }
     }
 
     /** With undo steps it goes to whoever claims it next, who finds the request and executes them. */

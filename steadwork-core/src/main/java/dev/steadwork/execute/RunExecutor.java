@@ -8,13 +8,11 @@ import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.NewRun;
 import dev.steadwork.store.Observers;
-import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Store;
 import dev.steadwork.store.Write;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.function.BiConsumer;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +25,7 @@ public final class RunExecutor {
     private final DeadLetterRuns deadLetters;
     private final int crashBudget;
     private final BiConsumer<Execution, Write.@Nullable Fenced> onSettled;
-    private final Function<RunId, Consumer<RunEnd>> waitingFor;
+    private final Function<RunId, Ending> endings;
     private final Observers observers;
     private final ExecutorService threads = Threads.perTask();
     private volatile boolean draining;
@@ -42,7 +40,7 @@ public final class RunExecutor {
             DeadLetterRuns deadLetters,
             int crashBudget,
             BiConsumer<Execution, Write.@Nullable Fenced> onSettled,
-            Function<RunId, Consumer<RunEnd>> waitingFor,
+            Function<RunId, Ending> endings,
             Observers observers) {
         this.observers = observers;
         this.handlers = handlers;
@@ -52,7 +50,7 @@ public final class RunExecutor {
         this.deadLetters = deadLetters;
         this.crashBudget = crashBudget;
         this.onSettled = onSettled;
-        this.waitingFor = waitingFor;
+        this.endings = endings;
     }
 
     /** Prepares a run that was claimed when the database's clock showed this. */
@@ -131,7 +129,7 @@ public final class RunExecutor {
     }
 
     /** Tells an end to those who wait for the run in this process now. */
-    Consumer<RunEnd> waitingFor(RunId run) {
-        return waitingFor.apply(run);
+    Ending ending(RunId run) {
+        return endings.apply(run);
     }
 }

@@ -3,6 +3,7 @@ package dev.steadwork.trigger;
 import dev.steadwork.InvalidState;
 import dev.steadwork.RunId;
 import dev.steadwork.SteadworkException;
+import dev.steadwork.execute.Ending;
 import dev.steadwork.execute.Threads;
 import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Signals;
@@ -19,7 +20,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,7 +34,10 @@ public final class Results implements Signals.Listener, AutoCloseable {
 
     private final Store store;
     private final Duration pollInterval;
-    private final Map<RunId, CompletableFuture<RunEnd>> awaited = new ConcurrentHashMap<>();
+    private final Awaited awaited = new Awaited();
+    /** Runs whose ends this process is storing, and whether a hint came meanwhile. */
+    private final Map<RunId, Boolean> endingHere = new ConcurrentHashMap<>();
+
     private final Signals.Subscription subscription;
     /** Not the common pool: what callers do with a result, or with that pool, must not hold up other results. */
     private final ExecutorService threads = Threads.perTask();
@@ -54,7 +57,7 @@ public final class Results implements Signals.Listener, AutoCloseable {
     /** The end of the run, as soon as it has ended; shared by all who wait for it. */
     CompletableFuture<RunEnd> of(RunId run) {
         var mine = new CompletableFuture<RunEnd>();
-        var end = awaited.merge(run, mine, (existing, added) -> existing);
+        var end = awaited.join(run, mine);
         if (end == mine) {
             lookAt(Set.of(run));
         }
@@ -64,10 +67,27 @@ public final class Results implements Signals.Listener, AutoCloseable {
         return end;
     }
 
-    /** Who waits for the run now, before its end is stored: whoever comes later may be waiting for its next end. */
-    public Consumer<RunEnd> waitingFor(RunId run) {
+    /**
+     * An end that this process is about to store. It is told to who waits now: whoever comes later may be waiting for the run's next
+     * end. Hints of it need no look meanwhile.
+     */
+    public Ending ending(RunId run) {
         var waiting = awaited.get(run);
-        return end -> tell(waiting, end);
+        endingHere.put(run, false);
+        return new Ending() {
+            @Override
+            public void stored(RunEnd end) {
+                tell(waiting, end);
+            }
+
+            @Override
+            public void close() {
+                boolean hinted = Boolean.TRUE.equals(endingHere.remove(run));
+                if (hinted && awaited.get(run) != null) {
+                    lookAt(Set.of(run));
+                }
+            }
+        };
     }
 
     private void tell(@Nullable CompletableFuture<RunEnd> waiting, RunEnd end) {
@@ -78,16 +98,16 @@ public final class Results implements Signals.Listener, AutoCloseable {
 
     @Override
     public void ended(int runHash) {
-        if (!awaited.isEmpty()) {
-            lookAt(awaited.keySet().stream()
-                    .filter(run -> Signals.hash(run) == runHash)
-                    .toList());
+        for (var run : awaited.withHash(runHash)) {
+            if (endingHere.computeIfPresent(run, (ending, hinted) -> true) == null) {
+                lookAt(Set.of(run));
+            }
         }
     }
 
     @Override
     public void gap() {
-        lookAt(awaited.keySet());
+        lookAt(awaited.runs());
     }
 
     private void lookAt(Iterable<RunId> runs) {
@@ -136,7 +156,7 @@ public final class Results implements Signals.Listener, AutoCloseable {
                 left = awaited.isEmpty() ? waitLong() : lookNow.awaitNanos(left);
             }
             var waiting = new HashMap<RunId, CompletableFuture<RunEnd>>();
-            for (var run : toLookAt.isEmpty() ? awaited.keySet() : toLookAt) {
+            for (var run : toLookAt.isEmpty() ? awaited.runs() : toLookAt) {
                 var future = awaited.get(run);
                 if (future != null) {
                     waiting.put(run, future);
@@ -158,8 +178,7 @@ public final class Results implements Signals.Listener, AutoCloseable {
     private void failAll() {
         var error =
                 new InvalidState("This Steadwork was closed while the result was waited for; the run itself goes on.");
-        awaited.values().forEach(waiting -> waiting.completeExceptionally(error));
-        awaited.clear();
+        awaited.clear().forEach(waiting -> waiting.completeExceptionally(error));
     }
 
     @Override

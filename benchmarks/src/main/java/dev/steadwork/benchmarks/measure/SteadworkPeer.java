@@ -33,7 +33,22 @@ final class SteadworkPeer implements Peer {
     @Override
     public String unfinishedSql() {
         if (Db.isSqlite()) {
-            return "SELECT count(*) FROM steadwork_run WHERE status IN ('PENDING', 'RUNNING')";
+            return """
+                    SELECT (SELECT count(*)
+                              FROM steadwork_run
+                             WHERE shard = 0
+                               AND namespace = 'default'
+                               AND queue = 'noop'
+                               AND status = 'PENDING'
+                               AND deleted_at IS NULL)
+                         + (SELECT count(*)
+                              FROM steadwork_run
+                             WHERE shard = 0
+                               AND namespace = 'default'
+                               AND queue = 'noop'
+                               AND status IN ('SLEEPING', 'RUNNING')
+                               AND deleted_at IS NULL)
+                    """;
         }
         return """
                 SELECT (SELECT count(*)

@@ -10,6 +10,7 @@ import java.util.Map;
 import org.jdbi.v3.core.statement.DefaultStatementBuilder;
 import org.jdbi.v3.core.statement.StatementBuilder;
 import org.jdbi.v3.core.statement.StatementContext;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps every prepared statement until its connection closes: preparing costs SQLite more than executing. For statements
@@ -19,13 +20,24 @@ final class KeptStatements implements StatementBuilder {
     private final StatementBuilder builder = new DefaultStatementBuilder();
     private final Map<String, PreparedStatement> prepared = new HashMap<>();
 
+    /** For those who do without Jdbi. */
+    PreparedStatement prepared(Connection connection, String sql) throws SQLException {
+        var known = known(sql);
+        return known != null ? known : keep(sql, connection.prepareStatement(sql));
+    }
+
     @Override
     public PreparedStatement create(Connection connection, String sql, StatementContext context) throws SQLException {
+        var known = known(sql);
+        return known != null ? known : keep(sql, builder.create(connection, sql, context));
+    }
+
+    private @Nullable PreparedStatement known(String sql) throws SQLException {
         var known = prepared.get(sql);
-        if (known != null && !known.isClosed()) {
-            return known;
-        }
-        var statement = builder.create(connection, sql, context);
+        return known == null || known.isClosed() ? null : known;
+    }
+
+    private PreparedStatement keep(String sql, PreparedStatement statement) {
         prepared.put(sql, statement);
         return statement;
     }

@@ -141,8 +141,9 @@ final class SqliteAccess implements Access {
 
     /** How often other connections have committed, as the writing connection sees it. */
     int foreignCommits() {
-        return writer.exclusively(handle ->
-                handle.createQuery("PRAGMA data_version").mapTo(Integer.class).one());
+        return writer.exclusively(handle -> SqliteStatement.of(handle, "PRAGMA data_version")
+                .first(row -> row.getInt("data_version"))
+                .orElseThrow());
     }
 
     @Override

@@ -2,10 +2,13 @@ package dev.steadwork.store.jdbc;
 
 import dev.steadwork.Payload;
 import dev.steadwork.RunId;
+import dev.steadwork.RunInfo;
 import dev.steadwork.store.ClaimRequest;
 import dev.steadwork.store.Claimed;
 import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.StepRecord;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -14,7 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.result.RowView;
+import org.jspecify.annotations.Nullable;
 
 /** Hands out PENDING runs of SQLite: reads the head of each queue, takes the best, returns them with their steps. */
 final class SqliteClaims {
@@ -52,17 +55,17 @@ final class SqliteClaims {
                                            FROM json_each(:prefixes) AS p
                                           WHERE substr(r.type, 1, length(p.value)) = p.value)
                                      END
-                                 AND (:versions = '[]' OR version IN (SELECT value FROM json_each(:versions)))))
+                                 AND (:versions = '[]' OR version IN (SELECT value FROM json_each(:versions))))) AS ready
                 """;
-        return handle.createQuery(database.sql(sql))
+        return SqliteStatement.of(handle, database.sql(sql))
                 .bind("shard", Shards.ONLY)
                 .bind("namespace", request.namespace())
                 .bind("queues", Rows.listJson(request.queues()))
                 .bind("types", Rows.listJson(request.types()))
                 .bind("prefixes", Rows.listJson(request.typePrefixes()))
                 .bind("versions", Rows.listJson(request.versions()))
-                .mapTo(Boolean.class)
-                .one();
+                .first(row -> row.getBoolean("ready"))
+                .orElseThrow();
     }
 
     Claimed claim(Handle handle, ClaimRequest request) {
@@ -101,7 +104,7 @@ final class SqliteClaims {
                  ORDER BY priority DESC, due_at, run_id
                  LIMIT :limit
                 """;
-        return handle.createQuery(database.sql(sql))
+        return SqliteStatement.of(handle, database.sql(sql))
                 .bind("shard", Shards.ONLY)
                 .bind("namespace", request.namespace())
                 .bind("queue", queue)
@@ -109,11 +112,10 @@ final class SqliteClaims {
                 .bind("prefixes", Rows.listJson(request.typePrefixes()))
                 .bind("versions", Rows.listJson(request.versions()))
                 .bind("limit", limit)
-                .map(row -> new Candidate(
-                        row.getColumn("run_id", RunId.class),
-                        row.getColumn("priority", Integer.class),
-                        row.getColumn("due_at", Instant.class)))
-                .list();
+                .list(row -> new Candidate(
+                        RunId.parse(row.getString("run_id")),
+                        row.getInt("priority"),
+                        SqliteTime.instant(row.getLong("due_at"))));
     }
 
     /** Makes the runs RUNNING and returns them in the same order, with their steps. */
@@ -135,37 +137,42 @@ final class SqliteClaims {
                           compensates IS NOT NULL AS compensates
                 """;
         var taken = new HashMap<RunId, ClaimedRun>();
-        handle.createQuery(database.sql(sql))
+        SqliteStatement.of(handle, database.sql(sql))
                 .bind("shard", Shards.ONLY)
                 .bind("runs", Rows.listJson(best.stream().map(RunId::toString).toList()))
                 .bind("worker", request.worker())
                 .bind("leaseEnd", SqliteTime.after(now, request.lease()))
                 .bind("now", now)
-                .map(SqliteClaims::claimedRun)
+                .list(SqliteClaims::claimedRun)
                 .forEach(run -> taken.put(run.id(), run));
         addSteps(handle, taken);
         return best.stream().map(taken::get).toList();
     }
 
-    private static ClaimedRun claimedRun(RowView row) {
+    private static ClaimedRun claimedRun(ResultSet row) throws SQLException {
         return new ClaimedRun(
-                row.getColumn("run_id", RunId.class),
-                row.getColumn("type", String.class),
-                row.getColumn("queue", String.class),
-                row.getColumn("priority", Integer.class),
-                row.getColumn("lease_epoch", Long.class),
-                row.getColumn("attempt", Integer.class),
-                Rows.payload(row, "input"),
-                Rows.retry(Rows.text(row, "retry")),
-                Rows.time(row, "deadline"),
-                row.getColumn("started_at", Instant.class),
-                row.getColumn("lost_leases", Integer.class),
-                row.getColumn("cancel_requested", Boolean.class),
-                Rows.parent(row),
-                row.getColumn("depth", Integer.class),
-                row.getColumn("inbox", Integer.class),
-                row.getColumn("compensates", Boolean.class),
+                RunId.parse(row.getString("run_id")),
+                row.getString("type"),
+                row.getString("queue"),
+                row.getInt("priority"),
+                row.getLong("lease_epoch"),
+                row.getInt("attempt"),
+                Rows.payload(row.getString("input_type"), row.getBytes("input")),
+                Rows.retry(row.getString("retry")),
+                SqliteStatement.time(row, "deadline"),
+                SqliteTime.instant(row.getLong("started_at")),
+                row.getInt("lost_leases"),
+                row.getBoolean("cancel_requested"),
+                parent(row),
+                row.getInt("depth"),
+                row.getInt("inbox"),
+                row.getBoolean("compensates"),
                 new ArrayList<>());
+    }
+
+    private static RunInfo.@Nullable Parent parent(ResultSet row) throws SQLException {
+        var run = row.getString("parent_run_id");
+        return run == null ? null : new RunInfo.Parent(RunId.parse(run), row.getString("parent_step"));
     }
 
     /** A run that is claimed for the first time has no steps. */

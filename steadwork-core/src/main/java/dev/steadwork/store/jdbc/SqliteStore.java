@@ -31,6 +31,7 @@ final class SqliteStore extends JdbcStore {
     private final SqliteLimits limits;
     private final SqliteTimers timers;
     private final @Nullable SqliteWatch watch;
+    private volatile boolean claimedLast;
 
     /** @param watch hears of other processes' changes; null if there are none to hear of */
     SqliteStore(Database database, StoreConfig config, Migrations migrations, @Nullable SqliteWatch watch) {
@@ -138,15 +139,18 @@ final class SqliteStore extends JdbcStore {
         return new SqliteProbes(database).all();
     }
 
-    /** Looks before it writes: a worker without work does not keep others from writing. */
+    /** Looks before it writes, unless the last claim found something: a worker without work keeps nobody from writing. */
     @Override
     public Claimed claim(ClaimRequest request) {
         if (knownNamespaces.of(request.namespace()).isDisabled()) {
             return Claimed.NOTHING;
         }
-        return database.look(handle -> claims.isAnyReady(handle, request))
-                ? database.inTransaction(handle -> claim(handle, request))
-                : new Claimed(SqliteTime.now(), List.of());
+        if (!claimedLast && !database.look(handle -> claims.isAnyReady(handle, request))) {
+            return new Claimed(SqliteTime.now(), List.of());
+        }
+        var claimed = database.inTransaction(handle -> claim(handle, request));
+        claimedLast = !claimed.runs().isEmpty();
+        return claimed;
     }
 
     private Claimed claim(Handle handle, ClaimRequest request) {

@@ -87,7 +87,7 @@ final class SqliteTriggers {
                 RETURNING queue
                 """;
         var parent = run.parent();
-        return handle.createQuery(database.sql(sql))
+        return SqliteStatement.of(handle, database.sql(sql))
                 .bind("shard", Shards.of(run.id()))
                 .bind("run", run.id())
                 .bind("namespace", run.namespace())
@@ -97,14 +97,14 @@ final class SqliteTriggers {
                 .bind("priority", run.priority())
                 .bind("start", startOf(run, now))
                 .bind("now", now)
-                .bindByType("deadline", timeOf(run.deadline(), now), Instant.class)
+                .bind("deadline", timeOf(run.deadline(), now))
                 .bind("key", run.idempotencyKey())
                 .bind(
                         "keyPolicy",
                         run.keyPolicy() == null ? null : run.keyPolicy().name())
                 .bind("version", run.version())
                 .bind("externalId", run.externalId())
-                .bindByType("parentRun", parent == null ? null : parent.run(), RunId.class)
+                .bind("parentRun", parent == null ? null : parent.run())
                 .bind("parentStep", parent == null ? null : parent.step())
                 .bind("depth", run.depth())
                 .bind("endsWithParent", run.endsWithParent())
@@ -114,8 +114,7 @@ final class SqliteTriggers {
                 .bind("input", Rows.payloadBytes(run.input()))
                 .bind("check", run.check().name())
                 .bind("onlineSince", now.minus(staleAfter))
-                .mapTo(String.class)
-                .findOne();
+                .first(row -> row.getString("queue"));
     }
 
     /** A run of that very id is this one, sent again because the answer was lost. */
@@ -142,17 +141,16 @@ final class SqliteTriggers {
                    AND (key_policy = 'FOREVER' OR status IN ('PENDING', 'RUNNING', 'SLEEPING', 'PAUSED'))
                  LIMIT 1
                 """;
-        return handle.createQuery(database.sql(sql))
+        return SqliteStatement.of(handle, database.sql(sql))
                 .bind("shard", Shards.of(run.id()))
                 .bind("run", run.id())
                 .bind("namespace", run.namespace())
                 .bind("key", run.idempotencyKey())
                 .bind("type", run.type())
                 .bind("isChild", run.parent() != null)
-                .map(row -> row.getColumn("disabled", Boolean.class)
+                .first(row -> row.getBoolean("disabled")
                         ? new TriggerResult(Outcome.NAMESPACE_DISABLED, run.id(), null)
-                        : held(run, row.getColumn("run_id", RunId.class), row.getColumn("type", String.class)))
-                .findOne()
+                        : held(run, RunId.parse(row.getString("run_id")), row.getString("type")))
                 .orElseGet(() -> refused(run));
     }
 

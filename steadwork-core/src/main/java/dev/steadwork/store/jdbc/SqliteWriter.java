@@ -31,10 +31,10 @@ final class SqliteWriter implements AutoCloseable {
         }
         return exclusively(handle -> {
             // At once, because a transaction that begins by reading may find later that it cannot write.
-            handle.execute("BEGIN IMMEDIATE");
+            SqliteStatement.of(handle, "BEGIN IMMEDIATE").execute();
             try {
                 var result = work.withHandle(handle);
-                handle.execute("COMMIT");
+                SqliteStatement.of(handle, "COMMIT").execute();
                 return result;
             } catch (RuntimeException | Error e) {
                 rollback(handle, e);

@@ -9,11 +9,12 @@ import dev.steadwork.store.Signals;
 import dev.steadwork.store.StepRecord;
 import dev.steadwork.store.Write;
 import dev.steadwork.store.WriteResult;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.statement.SqlStatement;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,6 +59,10 @@ final class SqliteWrites {
     }
 
     private Ack applyFenced(Write.Fenced write) {
+        if (write instanceof Write.Finish finish && finish(finish)) {
+            record(write, false);
+            return Ack.STORED;
+        }
         var fence = fence(write.run());
         if (fence == null) {
             return Ack.NOT_FOUND;
@@ -68,10 +73,16 @@ final class SqliteWrites {
         if (fence.cancelRequested && mustYieldToCancel(write)) {
             return Ack.REFUSED;
         }
-        if (change(write, fence) && events.areWantedByWorkers()) {
-            events.append(handle, NewEvent.of(write, fence.pauseRequested));
+        if (change(write, fence)) {
+            record(write, fence.pauseRequested);
         }
         return fence.stored();
+    }
+
+    private void record(Write.Fenced write, boolean pauseRequested) {
+        if (events.areWantedByWorkers()) {
+            events.append(handle, NewEvent.of(write, pauseRequested));
+        }
     }
 
     private static boolean mustYieldToCancel(Write.Fenced write) {
@@ -86,20 +97,18 @@ final class SqliteWrites {
             return saveStep(save);
         } else if (write instanceof Write.SaveAttempt save) {
             return insertAttempt(save.run(), save.attempt());
-        } else if (write instanceof Write.Finish finish) {
-            finish(finish);
         } else if (write instanceof Write.Park park) {
-            park(park, fence);
+            park(park);
         } else if (write instanceof Write.Pause pause) {
             pause(pause, fence);
         } else if (write instanceof Write.Release release) {
-            release(release, fence);
+            release(release);
         }
         return true;
     }
 
     /** What stands in a run's row when a worker's write arrives. */
-    private record Fence(long epoch, RunStatus status, boolean cancelRequested, boolean pauseRequested, int topic) {
+    private record Fence(long epoch, RunStatus status, boolean cancelRequested, boolean pauseRequested) {
         boolean holds(long writersEpoch) {
             return epoch == writersEpoch && status == RunStatus.RUNNING;
         }
@@ -123,23 +132,21 @@ final class SqliteWrites {
 
     private @Nullable Fence fence(RunId run) {
         var sql = """
-                SELECT lease_epoch, status, namespace, queue,
+                SELECT lease_epoch, status,
                        cancel_requested_at IS NOT NULL AS cancel_requested,
                        pause_requested_at IS NOT NULL AS pause_requested
                   FROM steadwork.run
                  WHERE shard = :shard
                    AND run_id = :run
                 """;
-        return handle.createQuery(database.sql(sql))
+        return statement(sql)
                 .bind("shard", Shards.of(run))
                 .bind("run", run)
-                .map(row -> new Fence(
-                        row.getColumn("lease_epoch", Long.class),
-                        RunStatus.valueOf(row.getColumn("status", String.class)),
-                        row.getColumn("cancel_requested", Boolean.class),
-                        row.getColumn("pause_requested", Boolean.class),
-                        Signals.topic(row.getColumn("namespace", String.class), row.getColumn("queue", String.class))))
-                .findOne()
+                .first(row -> new Fence(
+                        row.getLong("lease_epoch"),
+                        RunStatus.valueOf(row.getString("status")),
+                        row.getBoolean("cancel_requested"),
+                        row.getBoolean("pause_requested")))
                 .orElse(null);
     }
 
@@ -167,10 +174,7 @@ final class SqliteWrites {
                    AND run_id = :run
                    AND compensates IS NULL
                 """;
-        handle.createUpdate(database.sql(sql))
-                .bind("shard", Shards.of(run))
-                .bind("run", run)
-                .execute();
+        statement(sql).bind("shard", Shards.of(run)).bind("run", run).execute();
     }
 
     private void deleteSignal(RunId run, int number) {
@@ -180,7 +184,7 @@ final class SqliteWrites {
                    AND run_id = :run
                    AND number = :number
                 """;
-        handle.createUpdate(database.sql(sql))
+        statement(sql)
                 .bind("shard", Shards.of(run))
                 .bind("run", run)
                 .bind("number", number)
@@ -205,7 +209,7 @@ final class SqliteWrites {
                        output = excluded.output
                  WHERE status = 'WAITING'
                 """;
-        return handle.createUpdate(database.sql(sql))
+        return statement(sql)
                         .bind("shard", Shards.of(run))
                         .bind("run", run)
                         .bind("name", step.key().name())
@@ -214,15 +218,15 @@ final class SqliteWrites {
                         .bind("kind", step.kind().name())
                         .bind("status", step.status().name())
                         .bind("attempt", step.attempt())
-                        .bindByType("startedAt", step.startedAt(), Instant.class)
-                        .bindByType("finishedAt", step.finishedAt(), Instant.class)
-                        .bindByType("wakeAt", wakeAt, Instant.class)
+                        .bind("startedAt", step.startedAt())
+                        .bind("finishedAt", step.finishedAt())
+                        .bind("wakeAt", wakeAt)
                         .bind("error", Rows.errorJson(step.error()))
                         .bind("inputType", Rows.payloadType(step.input()))
                         .bind("input", Rows.payloadBytes(step.input()))
                         .bind("outputType", Rows.payloadType(step.output()))
                         .bind("output", Rows.payloadBytes(step.output()))
-                        .bindByType("child", step.childRun(), RunId.class)
+                        .bind("child", step.childRun())
                         .execute()
                 > 0;
     }
@@ -235,7 +239,7 @@ final class SqliteWrites {
                     (:shard, :run, :name, :occurrence, :attempt, :position, :kind, :error, :startedAt, :finishedAt)
                 ON CONFLICT DO NOTHING
                 """;
-        int kept = handle.createUpdate(database.sql(sql))
+        int kept = statement(sql)
                 .bind("shard", Shards.of(run))
                 .bind("run", run)
                 .bind("name", attempt.key().name())
@@ -262,7 +266,7 @@ final class SqliteWrites {
                    AND occurrence = :occurrence
                    AND attempt = :attempt
                 """;
-        handle.createUpdate(database.sql(sql))
+        statement(sql)
                 .bind("shard", Shards.of(run))
                 .bind("run", run)
                 .bind("name", key.name())
@@ -271,7 +275,8 @@ final class SqliteWrites {
                 .execute();
     }
 
-    private void finish(Write.Finish finish) {
+    /** Writes first; whether it could. If not, the fence says why. */
+    private boolean finish(Write.Finish finish) {
         var sql = """
                 UPDATE steadwork.run
                    SET status = :status,
@@ -288,13 +293,17 @@ final class SqliteWrites {
                    AND run_id = :run
                    AND lease_epoch = :epoch
                    AND status = 'RUNNING'
+                   AND (cancel_requested_at IS NULL OR :status = 'CANCELLED')
                 """;
-        bind(handle.createUpdate(database.sql(sql)), finish)
+        int ended = statement(sql, finish)
                 .bind("status", finish.status().name())
                 .bind("outputType", Rows.payloadType(finish.output()))
                 .bind("output", Rows.payloadBytes(finish.output()))
                 .bind("error", finish.status() == RunStatus.COMPLETED ? null : Rows.errorJson(finish.error()))
                 .execute();
+        if (ended == 0) {
+            return false;
+        }
         effects.ended(finish.run());
         if (finish.deadLetter() != null) {
             triggers.insert(handle, finish.deadLetter(), now, effects.readyTopics());
@@ -305,9 +314,10 @@ final class SqliteWrites {
         if (finish.endsChildren()) {
             families.endChildren(handle, finish.run(), now, effects);
         }
+        return true;
     }
 
-    private void park(Write.Park park, Fence fence) {
+    private void park(Write.Park park) {
         var sql = """
                 UPDATE steadwork.run
                    SET status = CASE WHEN pause_requested_at IS NOT NULL THEN 'PAUSED'
@@ -328,23 +338,24 @@ final class SqliteWrites {
                    AND run_id = :run
                    AND lease_epoch = :epoch
                    AND status = 'RUNNING'
+                RETURNING namespace, queue
                 """;
         var wake = wakeTime(park.wake());
         var awaits = park.awaits();
-        bind(handle.createUpdate(database.sql(sql)), park)
-                .bindByType("wake", wake, Instant.class)
+        statement(sql, park)
+                .bind("wake", wake)
                 .bind("awaits", awaits == null ? null : awaits.message())
                 .bind("seen", awaits == null ? null : awaits.seen())
                 .bind("attempt", park.attempt())
                 .bind("error", Rows.errorJson(park.error()))
-                .execute();
+                .first(SqliteWrites::topic)
+                .ifPresent(effects::ready);
         if (park.sleep() != null) {
             insertStep(park.run(), park.sleep(), wake);
         }
         if (park.failedAttempt() != null) {
             insertAttempt(park.run(), park.failedAttempt());
         }
-        effects.ready(fence.topic);
     }
 
     private @Nullable Instant wakeTime(Write.Wake wake) {
@@ -369,14 +380,15 @@ final class SqliteWrites {
                    AND run_id = :run
                    AND lease_epoch = :epoch
                    AND status = 'RUNNING'
+                RETURNING namespace, queue
                 """;
-        bind(handle.createUpdate(database.sql(sql)), pause).execute();
+        var topic = statement(sql, pause).first(SqliteWrites::topic);
         if (!fence.pauseRequested) {
-            effects.ready(fence.topic);
+            topic.ifPresent(effects::ready);
         }
     }
 
-    private void release(Write.Release release, Fence fence) {
+    private void release(Write.Release release) {
         var sql = """
                 UPDATE steadwork.run
                    SET status = 'PENDING',
@@ -390,13 +402,21 @@ final class SqliteWrites {
                    AND run_id = :run
                    AND lease_epoch = :epoch
                    AND status = 'RUNNING'
+                RETURNING namespace, queue
                 """;
-        bind(handle.createUpdate(database.sql(sql)), release).execute();
-        effects.ready(fence.topic);
+        statement(sql, release).first(SqliteWrites::topic).ifPresent(effects::ready);
     }
 
-    private <S extends SqlStatement<S>> S bind(S statement, Write.Fenced write) {
-        return statement
+    private static int topic(ResultSet row) throws SQLException {
+        return Signals.topic(row.getString("namespace"), row.getString("queue"));
+    }
+
+    private SqliteStatement statement(String sql) {
+        return SqliteStatement.of(handle, database.sql(sql));
+    }
+
+    private SqliteStatement statement(String sql, Write.Fenced write) {
+        return statement(sql)
                 .bind("shard", Shards.of(write.run()))
                 .bind("run", write.run())
                 .bind("epoch", write.epoch())

@@ -23,7 +23,7 @@ final class Trips {
     }
 
     /** Carries a driver's exception to where it is translated. */
-    private static final class Failure extends RuntimeException {
+    static final class Failure extends RuntimeException {
         Failure(SQLException cause) {
             super(cause);
         }
