@@ -3,8 +3,10 @@ package dev.steadwork.store.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.steadwork.Finding;
 import dev.steadwork.Steadwork;
 import dev.steadwork.Workflow;
+import dev.steadwork.testing.Proves;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -66,6 +68,23 @@ class LeastPrivilegeTest extends PostgresFixture {
             assertThat(run.await(PATIENCE)).isEqualTo("hello world");
             run.delete("seen");
             assertThat(steadwork.runs().count()).isZero();
+        }
+    }
+
+    @Test
+    @Proves("OPS-3")
+    void the_doctor_says_what_it_may_not_see_and_looks_at_the_rest() {
+        try (var steadwork = Steadwork.builder()
+                .url(urlOfRole())
+                .password("change-me")
+                .migrate(false)
+                .open()) {
+            var findings = steadwork.doctor();
+
+            assertThat(findings)
+                    .extracting(Finding::check)
+                    .contains("schema version", "oldest transaction", "dead rows");
+            assertThat(findings).noneMatch(finding -> finding.level() == Finding.Level.BAD);
         }
     }
 
