@@ -25,7 +25,7 @@ class FencingTest extends FaultTest {
         var zombie = startProcess(LEASE);
         var run = play("step charge", "hold ship");
         zombie.report().awaitLine("started ship " + run.id());
-        zombie.freeze();
+        freeze(zombie);
         var report = new Report();
         var script = new Script(report::add);
         work(SCRIPT, script);
@@ -56,7 +56,7 @@ class FencingTest extends FaultTest {
         var worker = startProcess(LEASE);
         var run = play("step charge", "hold ship", "step thank");
         worker.report().awaitLine("started ship " + run.id());
-        worker.freeze();
+        freeze(worker);
         awaitDue(run);
 
         worker.thaw();

@@ -26,6 +26,18 @@ public abstract class FaultTest extends EngineTest {
         return process;
     }
 
+    /** Between its writes: whoever is frozen inside a transaction keeps its locks, and SQLite has only one. */
+    protected void freeze(WorkerProcess process) {
+        await().atMost(PATIENCE).until(() -> {
+            process.freeze();
+            boolean frozenInside = database.isBeingWritten(url);
+            if (frozenInside) {
+                process.thaw();
+            }
+            return !frozenInside;
+        });
+    }
+
     protected RunHandle<List<Long>> play(String... acts) {
         return steadwork.workflow(Script.SCRIPT).trigger(List.of(acts));
     }
