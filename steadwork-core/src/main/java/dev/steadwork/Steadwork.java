@@ -4,6 +4,7 @@ import dev.steadwork.claim.RunningWorker;
 import dev.steadwork.codec.JsonCodec;
 import dev.steadwork.codec.Payloads;
 import dev.steadwork.execute.DeadLetterRuns;
+import dev.steadwork.execute.Opening;
 import dev.steadwork.maintain.Deadlines;
 import dev.steadwork.maintain.Duties;
 import dev.steadwork.maintain.Duty;
@@ -14,6 +15,7 @@ import dev.steadwork.maintain.SilentWorkers;
 import dev.steadwork.maintain.WebhookPublisher;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.Definition;
+import dev.steadwork.store.NewRun;
 import dev.steadwork.store.Observers;
 import dev.steadwork.store.Store;
 import dev.steadwork.store.jdbc.JdbcStores;
@@ -56,7 +58,7 @@ public final class Steadwork implements AutoCloseable {
     private final Duties duties;
     private final Observers observers = new Observers();
     private final AtomicBoolean closed = new AtomicBoolean();
-    private final List<Worker> workers = new CopyOnWriteArrayList<>();
+    private final List<RunningWorker> workers = new CopyOnWriteArrayList<>();
 
     private record Settings(
             Workflow.Lease lease,
@@ -75,8 +77,8 @@ public final class Steadwork implements AutoCloseable {
     private Steadwork(Store store, Payloads payloads, String namespace, Settings settings) {
         this.store = store;
         this.committer = new Committer(store, observers);
-        this.results = new Results(store, settings.pollInterval());
-        this.engine = new Engine(store, committer, payloads, results, namespace, closed);
+        this.results = new Results(store, settings.pollInterval(), this::executes);
+        this.engine = new Engine(store, committer, payloads, results, this::openingFor, namespace, closed);
         this.settings = settings;
         var deadlines = new Deadlines(store, namespace, new DeadLetterRuns(namespace, payloads));
         // Told of what is urgent, they need not look as often as workers do.
@@ -208,6 +210,20 @@ public final class Steadwork implements AutoCloseable {
             duties.wake(Scheduler.NAME);
         }
         return worker;
+    }
+
+    private boolean executes(RunId run) {
+        return workers.stream().anyMatch(worker -> worker.executes(run));
+    }
+
+    private @Nullable Opening openingFor(NewRun run) {
+        for (var worker : workers) {
+            var opening = worker.openingFor(run);
+            if (opening != null) {
+                return opening;
+            }
+        }
+        return null;
     }
 
     /** Records workflows so that they can be triggered before a worker for them has started. */

@@ -5,22 +5,27 @@ import dev.steadwork.StepKind;
 import dev.steadwork.WorkerBuilder;
 import dev.steadwork.execute.DatabaseClock;
 import dev.steadwork.execute.Execution;
+import dev.steadwork.execute.Opening;
 import dev.steadwork.execute.RunExecutor;
 import dev.steadwork.execute.Threads;
 import dev.steadwork.store.ClaimRequest;
 import dev.steadwork.store.Claimed;
 import dev.steadwork.store.ClaimedRun;
+import dev.steadwork.store.NewRun;
 import dev.steadwork.store.Observers;
 import dev.steadwork.store.PromoteRequest;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.StepRecord;
 import dev.steadwork.store.Store;
+import dev.steadwork.store.TriggerResult;
+import dev.steadwork.store.Write;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -59,6 +64,12 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     private volatile long timersDueNanos = System.nanoTime();
     private volatile long timersSeenNanos = System.nanoTime();
     private volatile boolean wantsSlots = true;
+    /** Counts the hints that runs are ready, and how many of them came before the last look. */
+    private final AtomicLong hints = new AtomicLong();
+
+    private volatile long hintsHeeded;
+    private volatile boolean openingsWanted;
+
     private long pollNanos = System.nanoTime();
     private boolean heldBack;
     private long retryNanos = pollNanos;
@@ -124,14 +135,101 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         boolean full = false;
         heldBack = false;
         retryNanos = pollNanos;
+        long hintsBefore = hints.get();
+        // If none waits for a slot, runs that are created in this process meanwhile may start as well.
+        boolean all = wantsSlots || !openingsWanted;
+        openingsWanted = false;
         for (var share : shares) {
-            int free = share.free(slots);
-            int claimed = free > 0 && !queues.isEmpty() && mayClaim() ? claim(share, free) : 0;
-            more |= free > 0 && claimed == free;
-            full |= free <= 0;
+            int free = slots.reserve(share.limitedType(), all);
+            try {
+                int claimed = free > 0 && !queues.isEmpty() && mayClaim() ? claim(share, free) : 0;
+                more |= free > 0 && claimed == free;
+                full |= free <= 0;
+            } finally {
+                slots.unreserve();
+            }
         }
         wantsSlots = full || more || heldBack;
+        hintsHeeded = hintsBefore;
         return more;
+    }
+
+    /**
+     * A slot for a run that is created now, if it would be claimed by this worker at once: no run is known to wait for a slot. If
+     * there may be some that were not looked at yet, the last slot is left to them.
+     */
+    @Nullable
+    Opening openingFor(NewRun run) {
+        var share = shareOf(run.type());
+        var queue = run.queue();
+        if (share == null
+                || queue == null
+                || !mayClaim()
+                || wantsSlots
+                || !queues.contains(queue)
+                || limitedQueues.contains(queue)
+                || !spec.versions().isEmpty()) {
+            return null;
+        }
+        openingsWanted = true;
+        boolean othersWait = hints.get() != hintsHeeded;
+        if (!slots.tryTake(run.type(), othersWait ? 1 : 0)) {
+            wantsSlots = true;
+            return null;
+        }
+        return new FreeSlot(run.type(), share);
+    }
+
+    private @Nullable Share shareOf(String type) {
+        for (var share : shares) {
+            if (share.types().contains(type)) {
+                return share;
+            }
+        }
+        return null;
+    }
+
+    private final class FreeSlot implements Opening {
+        private final String type;
+        private final Share share;
+        private boolean used;
+
+        FreeSlot(String type, Share share) {
+            this.type = type;
+            this.share = share;
+        }
+
+        @Override
+        public Write.Starter starter() {
+            return new Write.Starter(worker, share.lease().duration());
+        }
+
+        @Override
+        public void start(TriggerResult.Started started) {
+            used = true;
+            var run = started.run();
+            execute(run, new DatabaseClock(started.now()), share);
+            if (limitedQueues.contains(run.queue())) {
+                count(run);
+            }
+        }
+
+        /** A limit that was set meanwhile has counted what was executed before it was seen. */
+        private void count(ClaimedRun run) {
+            try {
+                store.countRunning(namespace, run.queue(), List.of(run.id()));
+            } catch (SteadworkException unavailable) {
+                log.warn("Run {} does not count for the new limit of queue {}.", run.id(), run.queue(), unavailable);
+            }
+        }
+
+        @Override
+        public void close() {
+            if (!used) {
+                slots.release(type);
+                slotFreed();
+            }
+        }
     }
 
     private boolean mayClaim() {
@@ -178,11 +276,15 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         for (var run : claimed.runs()) {
             tellIfWoken(run, claimed.now());
             slots.take(run.type());
-            var execution = executor.prepare(run, clock);
-            onClaim.accept(execution, share);
-            executor.start(execution);
+            execute(run, clock, share);
         }
         return claimed.runs().size();
+    }
+
+    private void execute(ClaimedRun run, DatabaseClock clock, Share share) {
+        var execution = executor.prepare(run, clock);
+        onClaim.accept(execution, share);
+        executor.start(execution);
     }
 
     /** A run whose last step is a sleep has just been woken from it. */
@@ -300,6 +402,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     @Override
     public void ready(int topic) {
         if (topics.contains(topic)) {
+            hints.incrementAndGet();
             timersDueBy(timersSeenNanos + TIMER_LOOK_NANOS);
             wakeup.wake();
         }
@@ -313,6 +416,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
 
     @Override
     public void gap() {
+        hints.incrementAndGet();
         timersDueBy(timersSeenNanos + TIMER_LOOK_NANOS);
         wakeup.wake();
     }

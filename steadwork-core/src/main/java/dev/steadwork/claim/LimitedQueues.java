@@ -61,6 +61,11 @@ final class LimitedQueues {
         return now;
     }
 
+    /** Whether it had a limit when that was last looked up. */
+    boolean contains(String queue) {
+        return seen.contains(queue);
+    }
+
     /** The queue turned out to have no limit any more. */
     void forget(String queue) {
         var left = new HashSet<>(heeded);

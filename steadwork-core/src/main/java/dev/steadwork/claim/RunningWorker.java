@@ -11,10 +11,12 @@ import dev.steadwork.execute.Availability;
 import dev.steadwork.execute.DeadLetterRuns;
 import dev.steadwork.execute.Ending;
 import dev.steadwork.execute.Execution;
+import dev.steadwork.execute.Opening;
 import dev.steadwork.execute.RunExecutor;
 import dev.steadwork.store.Committer;
 import dev.steadwork.store.Definition;
 import dev.steadwork.store.HeartbeatAnswer;
+import dev.steadwork.store.NewRun;
 import dev.steadwork.store.Observers;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.Store;
@@ -166,6 +168,15 @@ public final class RunningWorker implements Worker {
     @Override
     public int active() {
         return slots.used();
+    }
+
+    /** A slot for a run that is being created, if this worker would claim it at once. */
+    public @Nullable Opening openingFor(NewRun run) {
+        return loop.openingFor(run);
+    }
+
+    public boolean executes(RunId run) {
+        return keeper.holds(run);
     }
 
     /** What the registry has to say, with every heartbeat. */

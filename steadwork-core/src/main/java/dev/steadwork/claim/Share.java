@@ -38,8 +38,4 @@ record Share(
         unlimited.forEach((lease, types) -> shares.add(new Share(types, List.of(), lease, null)));
         return shares;
     }
-
-    int free(Slots slots) {
-        return limitedType == null ? slots.free() : slots.free(limitedType);
-    }
 }

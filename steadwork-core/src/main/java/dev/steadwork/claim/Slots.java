@@ -2,6 +2,7 @@ package dev.steadwork.claim;
 
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** How many runs a worker may take: overall, and per workflow type where that is limited. */
 final class Slots {
@@ -9,29 +10,55 @@ final class Slots {
     private final Map<String, Integer> limits;
     private final Map<String, Integer> usedByType = new HashMap<>();
     private int used;
+    private int reserved;
+    private @Nullable String reservedFor;
 
     Slots(int total, Map<String, Integer> limits) {
         this.total = total;
         this.limits = limits;
     }
 
-    synchronized int free() {
-        return total - used;
-    }
-
-    /** How many runs of a limited type may be taken now. */
-    synchronized int free(String type) {
-        int limit = limits.getOrDefault(type, total);
-        return Math.min(total - used, limit - usedByType.getOrDefault(type, 0));
-    }
-
     synchronized int used() {
         return used;
+    }
+
+    /**
+     * Sets free slots aside for a claim that is under way; how many there are. One claim at a time.
+     *
+     * @param limitedType the type that the claim is for, if its limit bounds it
+     * @param all or only half of them, and at least one
+     */
+    synchronized int reserve(@Nullable String limitedType, boolean all) {
+        int free = limitedType == null ? total - used : free(limitedType);
+        reserved = all ? Math.max(free, 0) : Math.max(free, 0) - Math.max(free, 0) / 2;
+        reservedFor = limitedType;
+        return reserved;
+    }
+
+    /** The claim is over, and has taken what it got. */
+    synchronized void unreserve() {
+        reserved = 0;
+        reservedFor = null;
     }
 
     synchronized void take(String type) {
         used++;
         usedByType.merge(type, 1, Integer::sum);
+    }
+
+    /** Takes one for this type, if so many free ones remain for others. */
+    synchronized boolean tryTake(String type, int remaining) {
+        int taken = type.equals(reservedFor) ? reserved : 0;
+        if (free(type) - taken < 1 || total - used - reserved - 1 < remaining) {
+            return false;
+        }
+        take(type);
+        return true;
+    }
+
+    private int free(String type) {
+        int limit = limits.getOrDefault(type, total);
+        return Math.min(total - used, limit - usedByType.getOrDefault(type, 0));
     }
 
     synchronized void release(String type) {

@@ -9,7 +9,6 @@ import dev.steadwork.StepFailedException;
 import dev.steadwork.StepKind;
 import dev.steadwork.StepStatus;
 import dev.steadwork.WorkerBuilder.Handling;
-import dev.steadwork.store.Ack;
 import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.StepRecord;
@@ -409,22 +408,28 @@ public final class Execution implements Runnable {
         if (!settled.compareAndSet(false, true)) {
             return;
         }
-        Write.Fenced stored = null;
-        try {
-            stored = outcome == null ? null : store(outcome);
-        } catch (RuntimeException | Error failure) {
-            log.error(
-                    "Run {}: how it ended could not be stored; it goes on when its lease has expired.", id(), failure);
-        } finally {
-            executor.settled(this, stored);
+        // Whoever waits is told when the slot is free: the next run may want it.
+        try (var ending = executor.ending(id())) {
+            Write.Fenced stored = null;
+            try {
+                stored = outcome == null ? null : store(outcome);
+            } catch (RuntimeException | Error failure) {
+                log.error(
+                        "Run {}: how it ended could not be stored; it goes on when its lease has expired.",
+                        id(),
+                        failure);
+            } finally {
+                executor.settled(this, stored);
+            }
+            if (stored instanceof Write.Finish end) {
+                ending.stored(new RunEnd(id(), end.status(), end.output(), end.error()));
+            }
         }
     }
 
     /** Returns what is kept of it in the end, which is a cancellation if that came first. */
     private Write.@Nullable Fenced store(Write.Fenced outcome) {
-        var ack = outcome instanceof Write.Finish end
-                ? storeEnd(end)
-                : executor.recorder().write(outcome, this::isLost);
+        var ack = executor.recorder().write(outcome, this::isLost);
         switch (ack.outcome()) {
             case STORED -> {
                 return outcome;
@@ -439,16 +444,6 @@ public final class Execution implements Runnable {
             case NOT_FOUND -> log.warn("Run {} no longer exists; nothing was recorded.", id());
         }
         return null;
-    }
-
-    private Ack storeEnd(Write.Finish end) {
-        try (var ending = executor.ending(id())) {
-            var ack = executor.recorder().write(end, this::isLost);
-            if (ack.outcome() == Ack.Outcome.STORED) {
-                ending.stored(new RunEnd(id(), end.status(), end.output(), end.error()));
-            }
-            return ack;
-        }
     }
 
     /** With undo steps it goes to whoever claims it next, who finds the request and executes them. */

@@ -11,6 +11,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lets concurrent writes share transactions: while one batch is being committed, further writes queue up, and the next
@@ -40,7 +41,12 @@ public final class Committer implements AutoCloseable {
     }
 
     public CompletableFuture<TriggerResult> trigger(NewRun run) {
-        return submit(new Write.Trigger(run)).thenApply(TriggerResult.class::cast);
+        return trigger(run, null);
+    }
+
+    /** @param starter who executes the run from the beginning, if anybody does and the store can do that */
+    public CompletableFuture<TriggerResult> trigger(NewRun run, Write.@Nullable Starter starter) {
+        return submit(new Write.Trigger(run, starter)).thenApply(TriggerResult.class::cast);
     }
 
     public CompletableFuture<Ack> write(Write.Fenced write) {
@@ -53,9 +59,19 @@ public final class Committer implements AutoCloseable {
         }
         store.checkMayWrite();
         var pending = new Pending(write, new CompletableFuture<>());
-        // All writes of a run take the same lane, so they are applied in the order they were made.
-        lanes.get(Math.floorMod(Signals.hash(write.run()), lanes.size())).queue.add(pending);
+        laneOf(write).queue.add(pending);
         return pending.result;
+    }
+
+    /**
+     * Triggers go by themselves, because few large batches cost less than many small ones. All writes of workers for a run take the
+     * same lane, so they are applied in the order they were made.
+     */
+    private Lane laneOf(Write write) {
+        if (write instanceof Write.Trigger || lanes.size() == 1) {
+            return lanes.get(0);
+        }
+        return lanes.get(1 + Math.floorMod(Signals.hash(write.run()), lanes.size() - 1));
     }
 
     /** Commits what is queued, then refuses everything. */

@@ -1,6 +1,7 @@
 package dev.steadwork.store;
 
 import dev.steadwork.RunId;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,9 +10,20 @@ import org.jspecify.annotations.Nullable;
  * @param outcome what became of it
  * @param id the new run, or the one that holds the key
  * @param holderType the type of the run that holds the key, if there is one
+ * @param started the run as its starter holds it now; null if it waits for a claim
  */
 public record TriggerResult(
-        Outcome outcome, RunId id, @Nullable String holderType) implements WriteResult {
+        Outcome outcome,
+        RunId id,
+        @Nullable String holderType,
+        @Nullable Started started) implements WriteResult {
+
+    public TriggerResult(Outcome outcome, RunId id, @Nullable String holderType) {
+        this(outcome, id, holderType, null);
+    }
+
+    /** A run that began with its creation, and what the database's clock showed then. */
+    public record Started(ClaimedRun run, Instant now) {}
 
     /** What became of a trigger. */
     public enum Outcome {

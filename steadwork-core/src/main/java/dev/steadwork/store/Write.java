@@ -14,13 +14,24 @@ public sealed interface Write {
     /** The run that is changed or created. */
     RunId run();
 
-    /** Creates a run. Answered by a {@link TriggerResult}. */
-    record Trigger(NewRun newRun) implements Write {
+    /**
+     * Creates a run. Answered by a {@link TriggerResult}.
+     *
+     * @param starter who executes it from the beginning, if the store can do that; otherwise, and if null, it waits for a claim
+     */
+    record Trigger(NewRun newRun, @Nullable Starter starter) implements Write {
+        public Trigger(NewRun newRun) {
+            this(newRun, null);
+        }
+
         @Override
         public RunId run() {
             return newRun.id();
         }
     }
+
+    /** A worker with room for a run that is being created. */
+    record Starter(String worker, Duration lease) {}
 
     /** A change by the worker that holds the run under this epoch. Answered by an {@link Ack}. */
     sealed interface Fenced extends Write {

@@ -70,9 +70,15 @@ public final class StoreTrigger<I, O> extends WorkflowTrigger<I, O> {
         return handle(result);
     }
 
+    /** A worker of this process that has nothing better to do executes the run from its creation on. */
     private TriggerResult triggerGrouped(NewRun run) {
-        try {
-            return engine.committer().trigger(run).join();
+        try (var opening = engine.openings().apply(run)) {
+            var starter = opening == null ? null : opening.starter();
+            var result = engine.committer().trigger(run, starter).join();
+            if (opening != null && result.started() != null) {
+                opening.start(result.started());
+            }
+            return result;
         } catch (CompletionException failed) {
             throw failed.getCause() instanceof SteadworkException known ? known : failed;
         }

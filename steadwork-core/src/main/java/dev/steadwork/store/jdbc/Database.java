@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
@@ -90,9 +91,9 @@ final class Database implements AutoCloseable {
         return translating("reading from", () -> access.look(work));
     }
 
-    /** Runs statements that commit by themselves. */
-    <T> T autocommit(HandleCallback<T, RuntimeException> work) {
-        return translating("writing to", () -> access.read(work));
+    /** Runs work over plain JDBC that commits by itself. */
+    <T> T writing(Supplier<T> work) {
+        return translating("writing to", work);
     }
 
     /** Whether this thread is in a transaction that no other can be beside. */
@@ -119,12 +120,12 @@ final class Database implements AutoCloseable {
                 : SqlErrors.translate(e, where);
     }
 
-    private <T> T translating(String doing, Work<T> work) {
+    private <T> T translating(String doing, Supplier<T> work) {
         if (closed) {
             throw new Unavailable("The store is closed; open it again to go on %s %s.".formatted(doing, place), null);
         }
         try {
-            return work.run();
+            return work.get();
         } catch (RuntimeException e) {
             throw translate(e, doing);
         }
@@ -138,10 +139,5 @@ final class Database implements AutoCloseable {
     public void close() {
         closed = true;
         access.close();
-    }
-
-    @FunctionalInterface
-    private interface Work<T> {
-        T run();
     }
 }

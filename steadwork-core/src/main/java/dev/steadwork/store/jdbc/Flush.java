@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.IntPredicate;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** One batch of writes on its way through the database: what was asked, what is answered, whom to tell. */
@@ -60,6 +61,10 @@ final class Flush {
 
     <W extends Write> Kind<W> all(Class<W> kind) {
         return select(kind, index -> true);
+    }
+
+    <W extends Write> Kind<W> all(Class<W> kind, Predicate<W> which) {
+        return select(kind, index -> which.test(kind.cast(batch.get(index))));
     }
 
     /** Those that a statement applied. */

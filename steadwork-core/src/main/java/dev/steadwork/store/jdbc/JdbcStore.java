@@ -404,6 +404,7 @@ abstract class JdbcStore implements Store {
     @Override
     public void register(String namespace, Collection<Definition> definitions) {
         registry.register(namespace, definitions);
+        tellSettings();
     }
 
     @Override

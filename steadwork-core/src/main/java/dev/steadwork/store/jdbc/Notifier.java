@@ -3,6 +3,7 @@ package dev.steadwork.store.jdbc;
 import dev.steadwork.store.jdbc.Notifications.Kind;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -23,6 +24,7 @@ import org.slf4j.LoggerFactory;
 final class Notifier implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Notifier.class);
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final Duration LAST_WAIT = Duration.ofSeconds(1);
     private static final long PAUSE_OF_ENDED = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final Database database;
@@ -152,6 +154,7 @@ final class Notifier implements AutoCloseable {
         return last == null ? 0 : last + pause - now;
     }
 
+    /** Returns when the hint that is on its way has been sent. */
     @Override
     public void close() {
         lock.lock();
@@ -160,6 +163,11 @@ final class Notifier implements AutoCloseable {
             changed.signal();
         } finally {
             lock.unlock();
+        }
+        try {
+            thread.join(LAST_WAIT.toMillis());
+        } catch (InterruptedException kept) {
+            Thread.currentThread().interrupt();
         }
     }
 }

@@ -33,7 +33,13 @@ final class Pipeline {
         void read(ResultSet row) throws SQLException;
     }
 
-    private record Part(ParsedSql statement, Map<String, Object> values, RowReader reader) {}
+    /** Takes how many rows a statement changed. */
+    @FunctionalInterface
+    interface CountReader {
+        void read(int count);
+    }
+
+    private record Part(ParsedSql statement, Map<String, Object> values, RowReader reader, CountReader counts) {}
 
     Pipeline(Database database) {
         this(database, true);
@@ -47,8 +53,13 @@ final class Pipeline {
 
     /** Adds a statement with all its parameters by name, and what is to be done with each row it returns. */
     Pipeline add(String sql, Map<String, Object> values, RowReader reader) {
-        parts.add(new Part(parse(database.sql(sql)), values, reader));
+        parts.add(new Part(parse(database.sql(sql)), values, reader, count -> {}));
         return this;
+    }
+
+    /** Adds a statement that returns no rows, and what is to be done with the number of those that it changed. */
+    void addUpdate(String sql, Map<String, Object> values, CountReader counts) {
+        parts.add(new Part(parse(database.sql(sql)), values, row -> {}, counts));
     }
 
     void run(Connection connection) throws SQLException {
@@ -69,6 +80,8 @@ final class Pipeline {
             for (var part : parts) {
                 if (hasRows) {
                     read(statement, part.reader);
+                } else {
+                    part.counts.read(statement.getUpdateCount());
                 }
                 hasRows = statement.getMoreResults();
             }

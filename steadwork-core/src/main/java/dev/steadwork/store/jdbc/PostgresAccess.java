@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 /** Connections to Postgres: from a pool of our own, or from the application's. */
 final class PostgresAccess implements Access {
     private static final int DEADLOCK_RETRIES = 5;
+    /** More are opened when they are needed. */
+    private static final int KEPT_OPEN = 2;
+
     private static final long RETRY_WITHIN_NANOS = 20_000_000;
 
     private final DataSource dataSource;
@@ -46,6 +49,7 @@ final class PostgresAccess implements Access {
             settings.setPassword(config.password());
         }
         settings.setMaximumPoolSize(config.poolSize());
+        settings.setMinimumIdle(Math.min(KEPT_OPEN, config.poolSize()));
         settings.setConnectionTimeout(10_000);
         // A database that is down is reported by the first call, in our words.
         settings.setInitializationFailTimeout(-1);

@@ -1,7 +1,9 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.Payload;
 import dev.steadwork.RunId;
 import dev.steadwork.StepKind;
+import dev.steadwork.StepStatus;
 import dev.steadwork.store.Ack;
 import dev.steadwork.store.AttemptRecord;
 import dev.steadwork.store.StepRecord;
@@ -106,6 +108,78 @@ final class PostgresSteps {
                 .texts("outputTypes", save -> Rows.payloadType(save.step().output()))
                 .bytes("outputs", save -> Rows.payloadBytes(save.step().output()))
                 .uuids("children", save -> uuid(save.step().childRun()))
+                .values();
+        pipeline.add(sql, values, row -> saves.answer(row.getInt("n"), stored(row)));
+    }
+
+    /** Whether it is the outcome of a plain step, as most are, which nobody can have kept before unless it is sent again. */
+    static boolean isPlain(Write.SaveStep save) {
+        var step = save.step();
+        return step.kind() == StepKind.FUNCTION
+                && step.status() == StepStatus.COMPLETED
+                && step.error() == null
+                && step.wakeAt() == null
+                && step.childRun() == null
+                && step.input().equals(Payload.NONE)
+                && save.child() == null
+                && save.signal() == null;
+    }
+
+    /** The same for plain steps that are sent for the first time: fails as a whole if one of them is there. */
+    static void addPlain(Pipeline pipeline, Flush.Kind<Write.SaveStep> saves) {
+        var sql = """
+                WITH held AS MATERIALIZED (
+                         SELECT u.*, r.cancel_requested, r.pause_requested
+                           FROM unnest(
+                                    (SELECT CAST(:runs AS uuid[])),
+                                    (SELECT CAST(:epochs AS bigint[])),
+                                    (SELECT CAST(:names AS text[])),
+                                    (SELECT CAST(:occurrences AS integer[])),
+                                    (SELECT CAST(:positions AS integer[])),
+                                    (SELECT CAST(:attempts AS integer[])),
+                                    (SELECT CAST(:startedAts AS bigint[])),
+                                    (SELECT CAST(:finishedAts AS bigint[])),
+                                    (SELECT CAST(:outputTypes AS text[])),
+                                    (SELECT CAST(:outputs AS bytea[]))) WITH ORDINALITY
+                             AS u (run_id, epoch, name, occurrence, position, attempt, started_at, finished_at, output_type, output, n)
+                          CROSS JOIN LATERAL (
+                               SELECT cancel_requested_at IS NOT NULL AS cancel_requested,
+                                      pause_requested_at IS NOT NULL AS pause_requested
+                                 FROM steadwork.run
+                                WHERE run.shard = :shard
+                                  AND run.run_id = u.run_id
+                                  AND run.lease_epoch = u.epoch
+                                  AND run.status = 'RUNNING'
+                                  FOR NO KEY UPDATE) AS r),
+                     kept AS (
+                         INSERT INTO steadwork.step
+                             (shard, run_id, name, occurrence, position, kind, status, attempt, started_at, finished_at, output_type,
+                              output)
+                         SELECT CAST(:shard AS smallint),
+                                run_id,
+                                name,
+                                occurrence,
+                                position,
+                                'FUNCTION',
+                                'COMPLETED',
+                                attempt,
+                                timestamptz 'epoch' + started_at * interval '1 microsecond',
+                                timestamptz 'epoch' + finished_at * interval '1 microsecond',
+                                output_type,
+                                output
+                           FROM held)
+                SELECT CAST(n AS integer) AS n, cancel_requested, pause_requested
+                  FROM held
+                """;
+        var values = fence(saves.writes())
+                .texts("names", save -> save.step().key().name())
+                .ints("occurrences", save -> save.step().key().occurrence())
+                .ints("positions", save -> save.step().key().position())
+                .ints("attempts", save -> save.step().attempt())
+                .times("startedAts", save -> save.step().startedAt())
+                .times("finishedAts", save -> save.step().finishedAt())
+                .texts("outputTypes", save -> Rows.payloadType(save.step().output()))
+                .bytes("outputs", save -> Rows.payloadBytes(save.step().output()))
                 .values();
         pipeline.add(sql, values, row -> saves.answer(row.getInt("n"), stored(row)));
     }

@@ -15,6 +15,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class PostgresStore extends JdbcStore {
     private final PostgresEvents recorded;
     private final Trips trips;
+    private final KnownDefinitions definitions;
     private final PostgresTriggers triggers;
     private final PostgresWrites writes;
     private final PostgresClaims claims;
@@ -39,7 +41,10 @@ final class PostgresStore extends JdbcStore {
         super(database, config, migrations, recorded);
         this.recorded = recorded;
         this.trips = new Trips(database);
-        this.triggers = new PostgresTriggers(database, config, recorded);
+        this.definitions = new KnownDefinitions(database);
+        signals().subscribe(definitions);
+        this.triggers =
+                new PostgresTriggers(database, config, recorded, new PostgresPlainRuns(definitions, knownNamespaces));
         this.writes = new PostgresWrites(database, triggers, families, recorded);
         this.claims = new PostgresClaims(database);
         this.limits = new PostgresLimits(database);
@@ -56,15 +61,18 @@ final class PostgresStore extends JdbcStore {
         analysis.lookSoon();
     }
 
-    /** Two keep the disk and the cores of a small machine busy; more get in each other's way. */
+    /** One for triggers, and two that keep the disk and the cores of a small machine busy; more get in each other's way. */
     @Override
     public int lanes() {
-        return 2;
+        return 3;
     }
 
     @Override
     public List<WriteResult> write(List<? extends Write> batch) {
         lookBefore(batch);
+        definitions.look(batch.stream()
+                .flatMap(write -> write instanceof Write.Trigger trigger ? Stream.of(trigger.newRun()) : Stream.empty())
+                .toList());
         var flush = writes.isOneTrip(batch)
                 ? trips.autocommit(connection -> writes.write(connection, batch, true))
                 : trips.inTransaction(connection -> writes.write(connection, batch, false));
@@ -82,7 +90,10 @@ final class PostgresStore extends JdbcStore {
     @Override
     public List<TriggerResult> triggerAll(List<NewRun> runs) {
         knownNamespaces.refresh();
-        var triggered = trips.inTransaction(connection -> triggers.createAll(connection, runs));
+        definitions.look(runs);
+        var triggered = triggers.isOneStatement(runs)
+                ? trips.autocommit(connection -> triggers.createNew(connection, runs))
+                : trips.inTransaction(connection -> triggers.createAll(connection, runs));
         analysis.count(runs.size());
         tellReady(triggered.topics());
         return triggered.of(runs);

@@ -5,6 +5,7 @@ import dev.steadwork.RunInfo;
 import dev.steadwork.store.NewRun;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.TriggerResult;
+import dev.steadwork.store.Write;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -30,11 +31,13 @@ final class PostgresTriggers {
     private final Database database;
     private final StoreConfig config;
     private final PostgresEvents events;
+    private final PostgresPlainRuns plainRuns;
 
-    PostgresTriggers(Database database, StoreConfig config, PostgresEvents events) {
+    PostgresTriggers(Database database, StoreConfig config, PostgresEvents events, PostgresPlainRuns plainRuns) {
         this.database = database;
         this.config = config;
         this.events = events;
+        this.plainRuns = plainRuns;
     }
 
     /** What became of the runs, and in which queues something is ready now or soon. */
@@ -78,6 +81,15 @@ final class PostgresTriggers {
             results.put(run.id(), new TriggerResult(outcome, id, holderType));
         }
 
+        void created(NewRun run, String queue) {
+            add(run, TriggerResult.Outcome.CREATED, null, null);
+            topics.add(Signals.topic(run.namespace(), queue));
+        }
+
+        void started(NewRun run, TriggerResult.Started started) {
+            results.put(run.id(), new TriggerResult(TriggerResult.Outcome.CREATED, run.id(), null, started));
+        }
+
         private void readCreated(ResultSet row, String namespace) throws SQLException {
             var id = new RunId(row.getObject("run_id", UUID.class));
             results.put(id, new TriggerResult(TriggerResult.Outcome.CREATED, id, null));
@@ -86,6 +98,46 @@ final class PostgresTriggers {
                 topics.add(Signals.topic(namespace, row.getString("queue")));
             }
         }
+    }
+
+    /** Whether one statement creates all of the runs, or none. */
+    boolean isOneStatement(List<NewRun> runs) {
+        return runs.size() <= MAX_PER_STATEMENT
+                && runs.stream().map(NewRun::namespace).distinct().count() == 1
+                && runs.stream().allMatch(run -> plainRuns.plain(new Write.Trigger(run)) != null);
+    }
+
+    /** Creates such runs, or finds out why not. */
+    Triggered createNew(Connection connection, List<NewRun> runs) throws SQLException {
+        var triggered = new Triggered();
+        var pipeline = new Pipeline(database);
+        addNew(pipeline, runs.stream().map(Write.Trigger::new).toList(), triggered);
+        try {
+            pipeline.run(connection);
+        } catch (SQLException e) {
+            if (!SqlErrors.isDuplicate(e)) {
+                throw e;
+            }
+            return create(connection, runs); // sent again, because the answer was lost
+        }
+        settle(connection, runs, triggered);
+        return triggered;
+    }
+
+    /** Adds the inserts of runs that nobody can have created before. */
+    void addNew(Pipeline pipeline, List<Write.Trigger> triggers, Triggered triggered) {
+        var plain = new ArrayList<PostgresPlainRuns.Plain>();
+        var others = new ArrayList<NewRun>();
+        for (var trigger : triggers) {
+            var one = plainRuns.plain(trigger);
+            if (one == null) {
+                others.add(trigger.newRun());
+            } else {
+                plain.add(one);
+            }
+        }
+        plainRuns.addInserts(pipeline, plain, triggered);
+        addInserts(pipeline, others, triggered);
     }
 
     /** Creates all runs, or none if one is refused, in the connection's transaction. */

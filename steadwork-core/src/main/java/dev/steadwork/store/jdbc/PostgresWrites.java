@@ -50,16 +50,38 @@ final class PostgresWrites {
     }
 
     Flush write(Connection connection, List<? extends Write> batch, boolean oneTrip) throws SQLException {
+        if (!oneTrip) {
+            return write(connection, batch, false, false);
+        }
+        try {
+            return write(connection, batch, true, true);
+        } catch (SQLException e) {
+            if (!SqlErrors.isDuplicate(e)) {
+                throw e;
+            }
+            // Something is sent again because its answer was lost; nothing of this trip was kept.
+            return write(connection, batch, true, false);
+        }
+    }
+
+    /** @param firstTime whether to trust that no step and no new run is sent again */
+    private Flush write(Connection connection, List<? extends Write> batch, boolean oneTrip, boolean firstTime)
+            throws SQLException {
         var flush = new Flush(batch);
-        var newRuns = newRuns(batch);
+        var asked = flush.all(Write.Trigger.class);
         var triggered = new PostgresTriggers.Triggered();
         var pipeline = new Pipeline(database, batch.size() <= MAX_PER_TRIP);
-        addFenced(pipeline, flush);
-        triggers.addInserts(pipeline, newRuns, triggered);
+        addFenced(pipeline, flush, firstTime);
+        var newRuns = asked.writes().stream().map(Write.Trigger::newRun).toList();
+        if (firstTime) {
+            triggers.addNew(pipeline, asked.writes(), triggered);
+        } else {
+            triggers.addInserts(pipeline, newRuns, triggered);
+        }
         pipeline.run(connection);
 
         triggers.settle(connection, newRuns, triggered);
-        answerTriggers(flush, triggered);
+        answerTriggers(flush, asked, triggered);
         if (!oneTrip && isRecorded(batch)) {
             events.append(connection, triggered.events());
             events.append(connection, flush.events());
@@ -72,18 +94,12 @@ final class PostgresWrites {
         return flush;
     }
 
-    private static List<NewRun> newRuns(List<? extends Write> batch) {
-        var newRuns = new ArrayList<NewRun>();
-        for (var write : batch) {
-            if (write instanceof Write.Trigger trigger) {
-                newRuns.add(trigger.newRun());
-            }
+    private void addFenced(Pipeline pipeline, Flush flush, boolean firstTime) {
+        var plainSteps = flush.all(Write.SaveStep.class, save -> firstTime && PostgresSteps.isPlain(save));
+        if (!plainSteps.isEmpty()) {
+            PostgresSteps.addPlain(pipeline, plainSteps);
         }
-        return newRuns;
-    }
-
-    private void addFenced(Pipeline pipeline, Flush flush) {
-        var steps = flush.all(Write.SaveStep.class);
+        var steps = flush.all(Write.SaveStep.class, save -> !(firstTime && PostgresSteps.isPlain(save)));
         if (!steps.isEmpty()) {
             PostgresSteps.addSteps(pipeline, steps);
             PostgresSteps.addCompensates(pipeline, steps.writes());
@@ -113,8 +129,8 @@ final class PostgresWrites {
         PostgresSteps.addTrim(pipeline, attempts.writes(), parks.writes());
     }
 
-    private static void answerTriggers(Flush flush, PostgresTriggers.Triggered triggered) {
-        var asked = flush.all(Write.Trigger.class);
+    private static void answerTriggers(
+            Flush flush, Flush.Kind<Write.Trigger> asked, PostgresTriggers.Triggered triggered) {
         for (int n = 1; n <= asked.writes().size(); n++) {
             asked.answer(n, triggered.of(asked.write(n).newRun()));
         }

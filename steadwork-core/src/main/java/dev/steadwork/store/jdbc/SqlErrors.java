@@ -70,6 +70,11 @@ final class SqlErrors {
         return e != null && ("40001".equals(e.getSQLState()) || "40P01".equals(e.getSQLState()));
     }
 
+    /** Whether a row with the same key is there. */
+    static boolean isDuplicate(SQLException e) {
+        return "23505".equals(e.getSQLState());
+    }
+
     /** Whether SQLite refused the statement itself, which it also does when a table is missing. */
     static boolean isSqliteError(@Nullable SQLException e) {
         return e != null && e.getSQLState() == null && e.getErrorCode() == SQLITE_ERROR;
@@ -102,7 +107,7 @@ final class SqlErrors {
         if (SCHEMA_DIFFERS.contains(state)) {
             return because(schemaDiffers(doing), e);
         }
-        if (state.equals("23505")) {
+        if (isDuplicate(e)) {
             return because(new Conflict("A row with this key exists already, found while %s.".formatted(doing)), e);
         }
         if (state.equals("23503")) {

@@ -31,7 +31,11 @@ final class Trips {
 
     /** Every round trip is a transaction. The work is repeated if the database chose it as the victim of a deadlock. */
     <T> T autocommit(Work<T> work) {
-        return database.autocommit(handle -> unchecked(() -> inAutocommit(handle.getConnection(), work)));
+        return database.writing(() -> unchecked(() -> {
+            try (var connection = database.dataSource().getConnection()) {
+                return inAutocommit(connection, work);
+            }
+        }));
     }
 
     <T> T inTransaction(Work<T> work) {

@@ -1,0 +1,184 @@
+package dev.steadwork.store.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.steadwork.NamespaceInfo;
+import dev.steadwork.Payload;
+import dev.steadwork.RetryPolicy;
+import dev.steadwork.RunStatus;
+import dev.steadwork.StepKind;
+import dev.steadwork.StepStatus;
+import dev.steadwork.Workflow;
+import dev.steadwork.store.Ack;
+import dev.steadwork.store.ClaimRequest;
+import dev.steadwork.store.ClaimedRun;
+import dev.steadwork.store.Definition;
+import dev.steadwork.store.NewRun;
+import dev.steadwork.store.PromoteRequest;
+import dev.steadwork.store.StepRecord;
+import dev.steadwork.store.TriggerResult;
+import dev.steadwork.store.Write;
+import dev.steadwork.testing.Proves;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Runs that ask for nothing special, created by the short statements, and begun by a worker with their creation. */
+class PostgresPlainRunsTest extends PostgresFixture {
+    private static final String QUEUE = "desk";
+    private static final RetryPolicy RETRY = RetryPolicy.defaults().withMaxAttempts(7);
+
+    @BeforeEach
+    void registerType() {
+        var workflow =
+                Workflow.define(TYPE, String.class, String.class).onQueue(QUEUE).retry(RETRY);
+        store.register(NAMESPACE, List.of(Definition.of(workflow)));
+    }
+
+    @Test
+    @Proves({"TRIG-1", "TRIG-2"})
+    void a_plain_run_gets_what_its_type_was_registered_with() {
+        var run = newRun(null, null);
+
+        assertThat(trigger(run, null)).isEqualTo(new TriggerResult(TriggerResult.Outcome.CREATED, run.id(), null));
+
+        var info = store.find(run.id());
+        assertThat(info.status()).isEqualTo(RunStatus.PENDING);
+        assertThat(info.queue()).isEqualTo(QUEUE);
+        assertThat(claim("one").get(0).retry()).isEqualTo(RETRY);
+    }
+
+    @Test
+    @Proves({"CLAIM-5", "LEASE-3"})
+    void a_run_begun_with_its_creation_is_held_as_after_a_claim() {
+        var run = newRun(null, null);
+
+        var started =
+                trigger(run, new Write.Starter("one", Duration.ofMinutes(1))).started();
+
+        assertThat(started).isNotNull();
+        assertThat(started.run().epoch()).isEqualTo(1);
+        assertThat(started.run().retry()).isEqualTo(RETRY);
+        assertThat(started.run().startedAt()).isEqualTo(started.now());
+        var info = store.find(run.id());
+        assertThat(info.status()).isEqualTo(RunStatus.RUNNING);
+        assertThat(info.lease().worker()).isEqualTo("one");
+        assertThat(info.times().due()).isEqualTo(started.now().plus(Duration.ofMinutes(1)));
+        assertThat(claim("two")).isEmpty();
+        assertThat(write(new Write.Finish(run.id(), 1, RunStatus.COMPLETED, Payload.NONE, null, null))
+                        .outcome())
+                .isEqualTo(Ack.Outcome.STORED);
+    }
+
+    @Test
+    @Proves({"LEASE-3", "CLAIM-5"})
+    void another_worker_takes_it_over_when_its_lease_has_run_out() {
+        var run = newRun(null, null);
+        trigger(run, new Write.Starter("one", Duration.ofMillis(1)));
+
+        assertThat(store.promote(new PromoteRequest(NAMESPACE, List.of(QUEUE), Set.of(), 10))
+                        .promoted())
+                .isEqualTo(1);
+        var taken = claim("two").get(0);
+
+        assertThat(taken.epoch()).isEqualTo(3); // one more for the end of the lease, one for the claim
+        assertThat(taken.lostLeases()).isEqualTo(1);
+        assertThat(write(step(run, 1)).outcome()).isEqualTo(Ack.Outcome.LEASE_LOST);
+    }
+
+    @Test
+    @Proves({"TRIG-2", "TRIG-6"})
+    void plain_runs_whose_answer_was_lost_are_sent_again_and_exist_once() throws SQLException {
+        var run = newRun(null, null);
+        trigger(run, new Write.Starter("one", Duration.ofMinutes(1)));
+
+        assertThat(trigger(run, new Write.Starter("one", Duration.ofMinutes(1))).accepted())
+                .isTrue();
+        assertThat(store.triggerAll(List.of(newRun(null, null), run)))
+                .extracting(TriggerResult::outcome)
+                .containsOnly(TriggerResult.Outcome.CREATED);
+
+        assertThat(selectInt("SELECT count(*) FROM steadwork.run")).isEqualTo(2);
+    }
+
+    @Test
+    @Proves({"STEP-4", "STEP-5"})
+    void a_step_whose_answer_was_lost_is_sent_again_and_kept_once() throws SQLException {
+        var run = newRun(null, null);
+        trigger(run, new Write.Starter("one", Duration.ofMinutes(1)));
+        store.write(List.of(step(run, 1)));
+
+        assertThat(store.write(List.of(step(run, 1), new Write.Trigger(newRun(null, null)))))
+                .hasSize(2)
+                .doesNotContainNull();
+
+        assertThat(selectInt("SELECT count(*) FROM steadwork.step")).isEqualTo(1);
+        assertThat(selectInt("SELECT count(*) FROM steadwork.run")).isEqualTo(2);
+    }
+
+    @Test
+    @Proves("NS-1")
+    void a_disabled_namespace_takes_no_plain_run_either() {
+        trigger(newRun(null, null), null);
+        store.createNamespace(NamespaceInfo.defaults(NAMESPACE));
+        store.enableNamespace(NAMESPACE, false);
+
+        assertThat(trigger(newRun(null, null), new Write.Starter("one", Duration.ofMinutes(1))))
+                .extracting(TriggerResult::outcome, TriggerResult::started)
+                .containsExactly(TriggerResult.Outcome.NAMESPACE_DISABLED, null);
+        assertThat(store.triggerAll(List.of(newRun(null, null), newRun(null, null))))
+                .extracting(TriggerResult::outcome)
+                .containsOnly(TriggerResult.Outcome.NAMESPACE_DISABLED);
+    }
+
+    @Test
+    @Proves("TRIG-1")
+    void defaults_that_another_process_registers_are_heeded() {
+        trigger(newRun(null, null), null);
+        var changed = Workflow.define(TYPE, String.class, String.class).onQueue("other");
+        store.register(NAMESPACE, List.of(Definition.of(changed)));
+
+        var run = newRun(null, null);
+        trigger(run, null);
+
+        assertThat(store.find(run.id()).queue()).isEqualTo("other");
+    }
+
+    private TriggerResult trigger(NewRun run, Write.Starter starter) {
+        return (TriggerResult)
+                store.write(List.of(new Write.Trigger(run, starter))).get(0);
+    }
+
+    private Ack write(Write.Fenced write) {
+        return (Ack) store.write(List.of(write)).get(0);
+    }
+
+    private List<ClaimedRun> claim(String worker) {
+        return store.claim(new ClaimRequest(
+                        NAMESPACE, worker, List.of(QUEUE), List.of(TYPE), List.of(), List.of(), 10, LEASE))
+                .runs();
+    }
+
+    private static Write.SaveStep step(NewRun run, long epoch) {
+        var key = new StepRecord.Key("charge", 1, 1);
+        var now = Instant.now();
+        return new Write.SaveStep(
+                run.id(),
+                epoch,
+                new StepRecord(
+                        key,
+                        StepKind.FUNCTION,
+                        StepStatus.COMPLETED,
+                        1,
+                        Payload.NONE,
+                        Payload.NONE,
+                        null,
+                        now,
+                        now,
+                        null));
+    }
+}
