@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Looks which runs have ended. */
+/** All runs, and which of them have not ended. */
 record Ends(Store database, String namespace) {
     static final RunQuery.Filter ANY =
             new RunQuery.Filter(Set.of(), null, null, Map.of(), null, null, null, null, null, false);
@@ -15,10 +15,6 @@ record Ends(Store database, String namespace) {
 
     List<RunInfo> all() {
         return database.list(namespace, ANY, null, MOST);
-    }
-
-    boolean areAll() {
-        return all().stream().allMatch(run -> run.status().isTerminal());
     }
 
     /** Those that have not, with what they look like. */

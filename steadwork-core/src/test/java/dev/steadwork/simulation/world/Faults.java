@@ -29,8 +29,9 @@ final class Faults {
         return injected;
     }
 
-    private boolean strikes() {
-        if (left == 0 || random.nextInt(callsPerFault) != 0) {
+    private boolean strikes(String call) {
+        boolean isOfStart = call.startsWith("register") || call.startsWith("limits");
+        if (left == 0 || random.nextInt(isOfStart ? 10 * callsPerFault : callsPerFault) != 0) {
             return false;
         }
         left--;
@@ -41,7 +42,7 @@ final class Faults {
     /** A call is on its way to the database. */
     void before(String call, boolean mayCrash) {
         scheduler.advance(1000L * random.nextInt(1000));
-        if (strikes()) {
+        if (strikes(call)) {
             happens(call, mayCrash, "request lost");
         }
         scheduler.pass();
@@ -50,15 +51,15 @@ final class Faults {
     /** The answer is on its way back; what was done is durable. */
     void after(String call, boolean mayCrash) {
         scheduler.advance(1000L * random.nextInt(1000));
-        if (strikes()) {
+        if (strikes(call)) {
             happens(call, mayCrash, "answer lost");
         }
         scheduler.pass();
     }
 
     /** Whether this call arrives twice. */
-    boolean duplicates() {
-        return left > 0 && random.nextInt(3) == 0 && strikes();
+    boolean duplicates(String call) {
+        return strikes(call);
     }
 
     /** Anything up to three leases. */

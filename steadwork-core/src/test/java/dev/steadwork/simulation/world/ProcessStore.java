@@ -70,7 +70,7 @@ final class ProcessStore {
         }
         var call = scheduler.isTraced() ? describe(method, args) : method.getName();
         faults.before(call, mayCrash);
-        if (method.getName().equals("write") && faults.duplicates()) {
+        if (method.getName().equals("write") && faults.duplicates(call)) {
             deliverAgain(method, args, call);
         }
         var answer = make(method, args, call);
@@ -97,7 +97,7 @@ final class ProcessStore {
     private void deliverAgain(Method method, Object[] args, String call) {
         var network = new SimulatedProcess("network");
         SimulatedThread.in(network, "duplicate", () -> {
-                    scheduler.waitUntil(() -> false, scheduler.nanos() + faults.aWhile());
+                    scheduler.waitUntil(() -> false, scheduler.nanos() + faults.aWhile() / 4);
                     try {
                         make(method, args, "DUPLICATE " + call);
                     } catch (Throwable refused) {

@@ -25,7 +25,8 @@ record Verification(
         Payloads payloads,
         History history,
         Map<Integer, Program> programs,
-        Collection<RunId> accepted) {
+        Collection<RunId> accepted,
+        Collection<RunId> cancelled) {
     private static final TypeRef<String> TEXT = TypeRef.of(String.class);
 
     void verify() {
@@ -50,6 +51,10 @@ record Verification(
     private void verify(RunInfo run, Map<RunId, RunInfo> runs) {
         var program = programs.get(program(run));
         var expected = program.fails() ? RunStatus.FAILED : RunStatus.COMPLETED;
+        if (run.status() == RunStatus.CANCELLED && mayBeCancelled(run)) {
+            verifyCancelled(run, program);
+            return;
+        }
         expect(run.status() == expected, "%s ended as %s: %s", run.id(), run.status(), String.valueOf(run.error()));
         var steps = new HashMap<String, StepInfo>();
         database.steps(run.id()).forEach(step -> steps.put(step.name(), step));
@@ -65,6 +70,31 @@ record Verification(
                     run.id(),
                     String.valueOf(output),
                     results);
+        }
+    }
+
+    private boolean mayBeCancelled(RunInfo run) {
+        var parent = run.parent();
+        return cancelled.contains(parent == null ? run.id() : parent.run());
+    }
+
+    /** What was seen of it is recorded, and what can be undone is undone. */
+    private void verifyCancelled(RunInfo run, Program program) {
+        var steps = new HashMap<String, StepInfo>();
+        database.steps(run.id()).forEach(step -> steps.put(step.name(), step));
+        for (var seen : history.seen().entrySet()) {
+            var step = steps.get(seen.getKey().step());
+            if (seen.getKey().run().equals(run.id())
+                    && step != null
+                    && step.status() == StepStatus.COMPLETED
+                    && step.childRun() == null) {
+                recorded(run, step.name(), steps);
+            }
+        }
+        for (var call : program.calls()) {
+            if (call.kind() == Program.Kind.UNDO && steps.containsKey(call.named("undo"))) {
+                expectStatus(run, call.named("undo"), StepStatus.COMPLETED, steps);
+            }
         }
     }
 

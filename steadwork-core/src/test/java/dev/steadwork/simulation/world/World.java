@@ -3,6 +3,7 @@ package dev.steadwork.simulation.world;
 import dev.steadwork.InvalidState;
 import dev.steadwork.KeyPolicy;
 import dev.steadwork.RunId;
+import dev.steadwork.RunStatus;
 import dev.steadwork.SteadworkException;
 import dev.steadwork.TriggerCheck;
 import dev.steadwork.TypeRef;
@@ -24,6 +25,7 @@ import dev.steadwork.store.Store;
 import dev.steadwork.store.TriggerResult;
 import dev.steadwork.store.jdbc.SharedConnection;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -46,7 +48,7 @@ public final class World implements Simulation {
     static final Workflow<Integer, String> PARENT = Workflow.define("parent", Integer.class, String.class);
     static final Workflow<Integer, String> CHILD = Workflow.define("child", Integer.class, String.class);
     static final String NAMESPACE = "simulation";
-    private static final Workflow.Lease LEASE = new Workflow.Lease(Duration.ofSeconds(2), Duration.ofSeconds(1));
+    private static final Workflow.Lease LEASE = new Workflow.Lease(Duration.ofSeconds(3), Duration.ofMillis(1500));
     private static final Duration POLL = Duration.ofSeconds(5);
     /** More than any simulation needs whose runs do end. */
     private static final Duration PATIENCE = Duration.ofMinutes(30);
@@ -56,6 +58,7 @@ public final class World implements Simulation {
     private final Payloads payloads =
             new Payloads(new JsonCodec(), Payloads.DEFAULT_WARN_BYTES, Payloads.DEFAULT_MAX_BYTES);
     private final Connection sql;
+    private final PreparedStatement openRuns;
     private final Store database;
     private Scene scene;
 
@@ -65,6 +68,8 @@ public final class World implements Simulation {
         try (var statement = sql.createStatement()) {
             statement.execute("CREATE TABLE simulated_count (key TEXT PRIMARY KEY, value INTEGER NOT NULL)");
         }
+        this.openRuns = sql.prepareStatement(
+                "SELECT count(*) FROM steadwork_run WHERE status NOT IN ('COMPLETED', 'FAILED', 'CANCELLED')");
         this.database = Mutant.valueOf(mutant).over(shared.store(), sql, this::between);
     }
 
@@ -121,6 +126,7 @@ public final class World implements Simulation {
         private final Set<RunId> accepted = new LinkedHashSet<>();
         private final Map<String, RunId> keys = new LinkedHashMap<>();
         private final Signals.Subscription subscription = database.signals().subscribe(new Hints());
+        private final Set<RunId> cancelled = new LinkedHashSet<>();
         private int open;
         private int changes;
 
@@ -155,7 +161,7 @@ public final class World implements Simulation {
 
         void play() {
             int runs = 1 + random.nextInt(3);
-            int workerCount = 2 + random.nextInt(2);
+            int workerCount = random.nextInt(4) == 0 ? 3 : 2;
             for (int i = 0; i < workerCount; i++) {
                 startWorker();
             }
@@ -180,11 +186,20 @@ public final class World implements Simulation {
                 scheduler.waitUntil(() -> changes != before || hasCrashedWorker(), end);
                 replaceCrashed();
             }
-            new Verification(database, sql, payloads, history, programs, accepted).verify();
+            new Verification(database, sql, payloads, history, programs, accepted, cancelled).verify();
         }
 
         private boolean haveAllEnded() {
-            return open == 0 && new Ends(database, NAMESPACE).areAll();
+            return open == 0 && countOpen() == 0;
+        }
+
+        private int countOpen() {
+            try (var rows = openRuns.executeQuery()) {
+                rows.next();
+                return rows.getInt(1);
+            } catch (SQLException failed) {
+                throw new IllegalStateException(failed);
+            }
         }
 
         private boolean hasCrashedWorker() {
@@ -267,6 +282,9 @@ public final class World implements Simulation {
                     }
                 }
                 programs.get(program).signals().forEach(signal -> send(store, run, signal));
+                if (random.nextInt(4) == 0) {
+                    interfere(store, run);
+                }
             }
             open--;
             changes++;
@@ -285,7 +303,7 @@ public final class World implements Simulation {
                         signalWhatMayBeThere(program);
                         return null;
                     }
-                    scheduler.waitUntil(() -> false, scheduler.nanos() + faults.aWhile());
+                    pause();
                 }
             }
         }
@@ -301,14 +319,45 @@ public final class World implements Simulation {
         }
 
         private void send(Store store, RunId run, String signal) {
+            insist(() -> store.signal(run, signal, payloads.encode("signal", signal)));
+        }
+
+        /** Someone pauses the run and resumes it, or cancels it. */
+        private void interfere(Store store, RunId run) {
+            scheduler.waitUntil(() -> false, scheduler.nanos() + faults.aWhile() / 4);
+            if (random.nextInt(3) == 0) {
+                cancelled.add(run);
+                insist(() -> store.cancel(run));
+                return;
+            }
+            insist(() -> store.pause(run));
+            pause();
+            while (isPaused(run)) {
+                insist(() -> store.resume(run));
+            }
+        }
+
+        private boolean isPaused(RunId run) {
+            var info = database.find(run);
+            return info != null
+                    && (info.status() == RunStatus.PAUSED || info.times().pauseRequested() != null)
+                    && !info.status().isTerminal();
+        }
+
+        private void pause() {
+            scheduler.waitUntil(() -> false, scheduler.nanos() + faults.aWhile());
+        }
+
+        /** Until it is answered; a run that has ended can be neither paused nor cancelled. */
+        private void insist(Runnable request) {
             while (true) {
                 try {
-                    store.signal(run, signal, payloads.encode("signal", signal));
+                    request.run();
                     return;
-                } catch (InvalidState ended) {
+                } catch (InvalidState tooLate) {
                     return;
                 } catch (SteadworkException lost) {
-                    scheduler.waitUntil(() -> false, scheduler.nanos() + faults.aWhile());
+                    pause();
                 }
             }
         }
