@@ -244,7 +244,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
                 long began = System.nanoTime();
                 var answer = turn.limited() ? claimLimited(request) : store.claim(request);
                 observers.claimed(answer.runs().size(), Duration.ofNanos(System.nanoTime() - began));
-                claimed += dispatch(answer, share);
+                claimed += dispatch(answer, share, began);
             }
         }
         return claimed;
@@ -270,9 +270,9 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         });
     }
 
-    private int dispatch(Claimed claimed, Share share) {
+    private int dispatch(Claimed claimed, Share share, long askedAtNanos) {
         noteHeldBack(claimed.heldBack());
-        var clock = new DatabaseClock(claimed.now());
+        var clock = new DatabaseClock(claimed.now(), askedAtNanos);
         for (var run : claimed.runs()) {
             tellIfWoken(run, claimed.now());
             slots.take(run.type());
