@@ -36,4 +36,28 @@ public record ClaimedRun(
         int depth,
         int inbox,
         boolean compensates,
-        List<StepRecord> steps) {}
+        List<StepRecord> steps) {
+
+    /** A run that begins with its creation. */
+    public static ClaimedRun begun(
+            NewRun run, String queue, RetryPolicy retry, @Nullable Instant deadline, Instant now) {
+        return new ClaimedRun(
+                run.id(),
+                run.type(),
+                queue,
+                run.priority(),
+                1,
+                1,
+                run.input(),
+                retry,
+                deadline,
+                now,
+                0,
+                false,
+                run.parent(),
+                run.depth(),
+                0,
+                false,
+                List.of());
+    }
+}

@@ -34,26 +34,9 @@ final class PostgresPlainRuns {
             Write.@Nullable Starter starter,
             String queue,
             @Nullable RetryPolicy retry) {
-        /** What a claim of it would answer. */
-        ClaimedRun claimed(Instant now) {
-            return new ClaimedRun(
-                    run.id(),
-                    run.type(),
-                    queue,
-                    run.priority(),
-                    1,
-                    1,
-                    run.input(),
-                    retry == null ? RetryPolicy.defaults() : retry,
-                    null,
-                    now,
-                    0,
-                    false,
-                    null,
-                    0,
-                    0,
-                    false,
-                    List.of());
+        TriggerResult.Started begunAt(Instant now) {
+            var policy = retry == null ? RetryPolicy.defaults() : retry;
+            return new TriggerResult.Started(ClaimedRun.begun(run, queue, policy, null, now), now);
         }
     }
 
@@ -195,7 +178,7 @@ final class PostgresPlainRuns {
         pipeline.add("SELECT now() AS now", Map.of(), row -> {
             if (isCreated[0]) {
                 var now = row.getObject("now", OffsetDateTime.class).toInstant();
-                runs.forEach(one -> triggered.started(one.run, new TriggerResult.Started(one.claimed(now), now)));
+                runs.forEach(one -> triggered.started(one.run, one.begunAt(now)));
             }
         });
     }

@@ -1,11 +1,14 @@
 package dev.steadwork.store.jdbc;
 
+import dev.steadwork.RetryPolicy;
 import dev.steadwork.RunId;
 import dev.steadwork.TriggerCheck;
+import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.NewRun;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.TriggerResult;
 import dev.steadwork.store.TriggerResult.Outcome;
+import dev.steadwork.store.Write;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -31,33 +34,53 @@ final class SqliteTriggers {
 
     /** Creates the run if it may be; adds the topic of its queue if somebody should look there. */
     TriggerResult insert(Handle handle, NewRun run, Instant now, Set<Integer> topics) {
-        var queue = insertRow(handle, run, now);
-        if (queue.isEmpty()) {
+        return insert(handle, new Write.Trigger(run), now, topics);
+    }
+
+    /** The same, for a run that begins with its creation if it can. */
+    TriggerResult insert(Handle handle, Write.Trigger trigger, Instant now, Set<Integer> topics) {
+        var run = trigger.newRun();
+        var starter = run.start().isGiven() || events.areWanted(run.namespace()) ? null : trigger.starter();
+        var row = insertRow(handle, run, starter, now);
+        if (row.isEmpty()) {
             return whyNot(handle, run);
         }
         if (events.areWanted(run.namespace())) {
             events.append(handle, List.of(NewEvent.created(run.id())));
         }
+        if (starter != null) {
+            return new TriggerResult(Outcome.CREATED, run.id(), null, row.get().begun(run, now));
+        }
         if (startOf(run, now).isBefore(now.plus(SOON))) {
-            topics.add(Signals.topic(run.namespace(), queue.get()));
+            topics.add(Signals.topic(run.namespace(), row.get().queue));
         }
         return new TriggerResult(Outcome.CREATED, run.id(), null);
     }
 
-    private Optional<String> insertRow(Handle handle, NewRun run, Instant now) {
+    /** What was decided about a run when it was created. */
+    private record Row(
+            String queue, RetryPolicy retry, @Nullable Instant deadline) {
+        TriggerResult.Started begun(NewRun run, Instant now) {
+            return new TriggerResult.Started(ClaimedRun.begun(run, queue, retry, deadline, now), now);
+        }
+    }
+
+    private Optional<Row> insertRow(Handle handle, NewRun run, Write.@Nullable Starter starter, Instant now) {
         var sql = """
                 INSERT INTO steadwork.run
                     (shard, run_id, namespace, type, queue, status, priority, due_at, created_at, updated_at, deadline,
                      idempotency_key, key_policy, version, external_id, parent_run_id, parent_step, depth,
-                     ends_with_parent, retry, tags, input_type, input, concurrency_key)
+                     ends_with_parent, retry, tags, input_type, input, concurrency_key, lease_epoch, worker, started_at)
                 SELECT :shard, :run, :namespace, :type, coalesce(:queue, d.queue, :type),
-                       CASE WHEN :start > :now THEN 'SLEEPING' ELSE 'PENDING' END,
-                       :priority, :start, :now, :now,
+                       CASE WHEN :worker IS NOT NULL THEN 'RUNNING' WHEN :start > :now THEN 'SLEEPING' ELSE 'PENDING' END,
+                       :priority, coalesce(:leaseEnd, :start), :now, :now,
                        coalesce(:deadline, :start + d.timeout_ms * 1000),
                        :key, CASE WHEN :key IS NOT NULL THEN coalesce(:keyPolicy, d.key_policy, 'FOREVER') END,
                        :version, :externalId, :parentRun, :parentStep, nullif(:depth, 0), nullif(:endsWithParent, false),
                        coalesce(:retry, d.retry, ns.retry), :tags,
-                       :inputType, :input, :concurrencyKey
+                       :inputType, :input, :concurrencyKey,
+                       CASE WHEN :worker IS NOT NULL THEN 1 ELSE 0 END, :worker,
+                       CASE WHEN :worker IS NOT NULL THEN :now END
                   FROM (SELECT 1)
                   LEFT JOIN steadwork.definition d
                     ON d.namespace = :namespace
@@ -84,7 +107,7 @@ final class SqliteTriggers {
                                   FROM json_each(w.type_prefixes) p
                                  WHERE substr(:type, 1, length(p.value)) = p.value)))))
                 ON CONFLICT DO NOTHING
-                RETURNING queue
+                RETURNING queue, retry, deadline
                 """;
         var parent = run.parent();
         return SqliteStatement.of(handle, database.sql(sql))
@@ -114,7 +137,12 @@ final class SqliteTriggers {
                 .bind("input", Rows.payloadBytes(run.input()))
                 .bind("check", run.check().name())
                 .bind("onlineSince", now.minus(staleAfter))
-                .first(row -> row.getString("queue"));
+                .bind("worker", starter == null ? null : starter.worker())
+                .bind("leaseEnd", starter == null ? null : SqliteTime.after(now, starter.lease()))
+                .first(row -> new Row(
+                        row.getString("queue"),
+                        Rows.retry(row.getString("retry")),
+                        SqliteStatement.time(row, "deadline")));
     }
 
     /** A run of that very id is this one, sent again because the answer was lost. */

@@ -54,7 +54,7 @@ final class SqliteWrites {
 
     private WriteResult apply(Write write) {
         return write instanceof Write.Trigger trigger
-                ? triggers.insert(handle, trigger.newRun(), now, effects.readyTopics())
+                ? triggers.insert(handle, trigger, now, effects.readyTopics())
                 : applyFenced((Write.Fenced) write);
     }
 
