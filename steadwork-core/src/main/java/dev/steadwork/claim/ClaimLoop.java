@@ -192,6 +192,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     private final class FreeSlot implements Opening {
         private final String type;
         private final Share share;
+        private final long takenAtNanos = System.nanoTime();
         private boolean used;
 
         FreeSlot(String type, Share share) {
@@ -208,7 +209,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         public void start(TriggerResult.Started started) {
             used = true;
             var run = started.run();
-            execute(run, new DatabaseClock(started.now()), share);
+            execute(run, new DatabaseClock(started.now(), takenAtNanos), share);
             if (limitedQueues.contains(run.queue())) {
                 count(run);
             }

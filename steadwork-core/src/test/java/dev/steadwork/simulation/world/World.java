@@ -217,7 +217,8 @@ public final class World implements Simulation {
         }
 
         private ProcessStore process(String name, boolean mayCrash) {
-            var process = new ProcessStore(scheduler, faults, history, database, staleWrites, new SimulatedProcess(name), mayCrash);
+            var process = new ProcessStore(
+                    scheduler, faults, history, database, staleWrites, new SimulatedProcess(name), mayCrash);
             processes.add(process);
             return process;
         }
