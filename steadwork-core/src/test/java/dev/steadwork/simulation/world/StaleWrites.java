@@ -13,16 +13,10 @@ final class StaleWrites {
     private final Store database;
     private final History history;
     private final Map<RunId, Long> epochs = new HashMap<>();
-    private int seen;
 
     StaleWrites(Store database, History history) {
         this.database = database;
         this.history = history;
-    }
-
-    /** How many there were. */
-    int seen() {
-        return seen;
     }
 
     void heard(Claimed claimed) {
@@ -34,7 +28,6 @@ final class StaleWrites {
         var stale = new HashMap<RunId, String>();
         for (var write : batch) {
             if (write instanceof Write.Fenced fenced && fenced.epoch() < epochs.getOrDefault(fenced.run(), 0L)) {
-                seen++;
                 stale.put(fenced.run(), kept(fenced.run()));
             }
         }
