@@ -17,6 +17,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** The database as one process sees it: every call is a point where others may come first, or something goes wrong. */
@@ -27,6 +28,7 @@ final class ProcessStore {
     private final Faults faults;
     private final History history;
     private final Store database;
+    private final StaleWrites staleWrites;
     private final SimulatedProcess process;
     private final boolean mayCrash;
     private final Signals signals = new Signals();
@@ -36,12 +38,14 @@ final class ProcessStore {
             Faults faults,
             History history,
             Store database,
+            StaleWrites staleWrites,
             SimulatedProcess process,
             boolean mayCrash) {
         this.scheduler = scheduler;
         this.faults = faults;
         this.history = history;
         this.database = database;
+        this.staleWrites = staleWrites;
         this.process = process;
         this.mayCrash = mayCrash;
     }
@@ -80,7 +84,7 @@ final class ProcessStore {
 
     private Object make(Method method, Object[] args, String call) throws Throwable {
         try {
-            var answer = scheduler.undisturbed(() -> method.invoke(database, args));
+            var answer = scheduler.undisturbed(() -> watched(method, args));
             if (scheduler.isTraced()) {
                 scheduler.trace(call + describeAnswer(answer));
             }
@@ -91,6 +95,16 @@ final class ProcessStore {
             }
             throw failed.getCause();
         }
+    }
+
+    private Object watched(Method method, Object[] args) throws ReflectiveOperationException {
+        var stale = method.getName().equals("write") ? staleWrites.before((List<?>) args[0]) : Map.<RunId, String>of();
+        var answer = method.invoke(database, args);
+        staleWrites.after(stale);
+        if (answer instanceof Claimed claimed) {
+            staleWrites.heard(claimed);
+        }
+        return answer;
     }
 
     /** The same request once more, some time later, whatever has happened since. */

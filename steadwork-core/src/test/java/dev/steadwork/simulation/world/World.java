@@ -120,6 +120,7 @@ public final class World implements Simulation {
         private final Random random;
         private final History history;
         private final Faults faults;
+        private final StaleWrites staleWrites;
         private final Map<Integer, Program> programs = new HashMap<>();
         private final List<ProcessStore> processes = new ArrayList<>();
         private final List<SimulatedProcess> workers = new ArrayList<>();
@@ -134,6 +135,7 @@ public final class World implements Simulation {
             this.scheduler = scheduler;
             this.random = scheduler.random();
             this.history = new History(scheduler);
+            this.staleWrites = new StaleWrites(database, history);
             this.faults = new Faults(scheduler, LEASE.duration());
         }
 
@@ -215,7 +217,8 @@ public final class World implements Simulation {
         }
 
         private ProcessStore process(String name, boolean mayCrash) {
-            var process = new ProcessStore(scheduler, faults, history, database, new SimulatedProcess(name), mayCrash);
+            var process = new ProcessStore(
+                    scheduler, faults, history, database, staleWrites, new SimulatedProcess(name), mayCrash);
             processes.add(process);
             return process;
         }
