@@ -257,7 +257,7 @@ class RunLifeTest extends EngineTest {
     @Proves("RUN-5")
     void the_time_of_the_first_start_is_kept_when_the_run_is_claimed_again() {
         work(ORDER, (ctx, order) -> {
-            ctx.sleep("nap", Duration.ofMillis(100));
+            ctx.awaitEvent("go", String.class, PATIENCE);
             if (ctx.attempt() == 1) {
                 throw new IllegalStateException("once more");
             }
@@ -267,6 +267,7 @@ class RunLifeTest extends EngineTest {
         awaitStatus(run, SLEEPING);
         var firstStart = run.info().startedAt();
 
+        run.signal("go", "now");
         run.await(PATIENCE);
 
         assertThat(run.info().startedAt()).isEqualTo(firstStart);
