@@ -16,12 +16,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The engine over a database in memory, with a clock of its own and faults where the seed wants them. {@code
- * -Dsimulation.seeds=N} tries N seeds, {@code -Dsimulation.seed=S} replays one and prints what happens.
+ * -Dsimulation.seeds=N} tries N seeds, {@code -Dsimulation.lanes=L} so many side by side, {@code -Dsimulation.seed=S} replays
+ * one and prints what happens.
  */
 class SimulationTest {
     private static final int SEEDS = Integer.getInteger("simulation.seeds", 10_000);
     private static final Long ONLY_SEED = Long.getLong("simulation.seed");
-    private static final int LANES = Math.min(2, Runtime.getRuntime().availableProcessors());
+    /** Half of the machine: other tests run beside this one. */
+    private static final int LANES = Integer.getInteger(
+            "simulation.lanes", Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
 
     @Test
     @Timeout(value = 30, unit = TimeUnit.MINUTES)
