@@ -14,8 +14,10 @@ public interface Simulation {
      * @param trace what happened, if that was asked for
      * @param digest the same for the same order of events
      * @param faults how many were injected
+     * @param begun how many runs began with their creation
      */
-    record Verdict(long seed, List<String> violations, List<String> trace, long digest, long turns, int faults) {}
+    record Verdict(
+            long seed, List<String> violations, List<String> trace, long digest, long turns, int faults, int begun) {}
 
     /**
      * One with classes and a database of its own.

@@ -45,6 +45,9 @@ class SimulationTest {
                 campaign.seeds.get(), campaign.faults.get(), TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began));
         assertThat(campaign.failed.stream().map(SimulationTest::replayed)).isEmpty();
         assertThat(campaign.faults.get()).as("faults").isGreaterThan(SEEDS);
+        assertThat(campaign.begun.get())
+                .as("runs that began with their creation")
+                .isGreaterThan(SEEDS / 10);
     }
 
     /** What to look at, and how to see it again. */
@@ -100,6 +103,7 @@ class SimulationTest {
         private final AtomicLong nextSeed = new AtomicLong(1);
         private final AtomicInteger seeds = new AtomicInteger();
         private final AtomicLong faults = new AtomicLong();
+        private final AtomicLong begun = new AtomicLong();
         private final Queue<Simulation.Verdict> failed = new ConcurrentLinkedQueue<>();
 
         Campaign(String mutant) {
@@ -128,6 +132,7 @@ class SimulationTest {
                 var verdict = simulation.run(seed, false);
                 seeds.incrementAndGet();
                 faults.addAndGet(verdict.faults());
+                begun.addAndGet(verdict.begun());
                 if (!verdict.violations().isEmpty()) {
                     failed.add(verdict);
                 }

@@ -11,7 +11,6 @@ import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,9 +78,17 @@ final class PostgresPlainRuns {
         for (var namespace : all) {
             var here = plain.stream()
                     .filter(one -> one.run.namespace().equals(namespace))
-                    .collect(Collectors.partitioningBy(one -> one.starter != null));
-            addWaiting(pipeline, namespace, here.get(false), triggered);
-            addStarting(pipeline, namespace, here.get(true), triggered);
+                    .toList();
+            addWaiting(
+                    pipeline,
+                    namespace,
+                    here.stream().filter(one -> one.starter == null).toList(),
+                    triggered);
+            addStarting(
+                    pipeline,
+                    namespace,
+                    here.stream().filter(one -> one.starter != null).toList(),
+                    triggered);
         }
     }
 

@@ -89,7 +89,13 @@ public final class World implements Simulation {
             scene.subscription.close();
         }
         return new Verdict(
-                seed, violations, scheduler.trace(), scheduler.digest(), scheduler.turns(), scene.faults.injected());
+                seed,
+                violations,
+                scheduler.trace(),
+                scheduler.digest(),
+                scheduler.turns(),
+                scene.faults.injected(),
+                scene.begun);
     }
 
     /** A worker may die between two transactions that should be one. */
@@ -130,6 +136,11 @@ public final class World implements Simulation {
         private final Set<RunId> cancelled = new LinkedHashSet<>();
         private int open;
         private int changes;
+        /** The workflow that the next worker triggers itself; 0 if none. */
+        private int ofWorker;
+
+        private SimulatedProcess triggering;
+        private int begun;
 
         Scene(Scheduler scheduler) {
             this.scheduler = scheduler;
@@ -164,14 +175,19 @@ public final class World implements Simulation {
         void play() {
             int runs = 1 + random.nextInt(3);
             int workerCount = random.nextInt(4) == 0 ? 3 : 2;
+            if (random.nextBoolean()) {
+                ofWorker = runs + 1;
+                do {
+                    write(ofWorker);
+                } while (!programs.get(ofWorker)
+                        .signals()
+                        .isEmpty()); // nobody knows whom to send them to if it crashes
+            }
             for (int i = 0; i < workerCount; i++) {
                 startWorker();
             }
             for (int i = 1; i <= runs; i++) {
-                programs.put(i, Program.random(i, 0, random));
-                for (int call = 1; call <= 5; call++) {
-                    programs.put(childOf(i, call), Program.random(childOf(i, call), 1, random));
-                }
+                write(i);
                 var key = random.nextBoolean() ? "key" + i : null;
                 startClient(i, key);
                 if (key != null && random.nextBoolean()) {
@@ -191,8 +207,16 @@ public final class World implements Simulation {
             new Verification(database, sql, payloads, history, programs, accepted, cancelled).verify();
         }
 
+        private void write(int program) {
+            programs.put(program, Program.random(program, 0, random));
+            for (int call = 1; call <= 5; call++) {
+                programs.put(childOf(program, call), Program.random(childOf(program, call), 1, random));
+            }
+        }
+
         private boolean haveAllEnded() {
-            return open == 0 && countOpen() == 0;
+            boolean mayTrigger = ofWorker != 0 || (triggering != null && !triggering.hasCrashed());
+            return open == 0 && !mayTrigger && countOpen() == 0;
         }
 
         private int countOpen() {
@@ -235,10 +259,11 @@ public final class World implements Simulation {
             var committer = new Committer(store);
             while (true) {
                 try {
-                    new RunningWorker(
+                    var worker = new RunningWorker(
                                     surroundings(store, committer),
                                     spec(process.process().name()))
                             .start();
+                    triggerBeside(worker, committer, process.process());
                     return;
                 } catch (SteadworkException unavailable) {
                     scheduler.waitUntil(
@@ -246,6 +271,31 @@ public final class World implements Simulation {
                             scheduler.nanos() + Duration.ofSeconds(1).toNanos());
                 }
             }
+        }
+
+        /** A run that the worker may begin with its creation. */
+        private void triggerBeside(RunningWorker worker, Committer committer, SimulatedProcess process) {
+            if (ofWorker == 0) {
+                return;
+            }
+            var run = newRun(ofWorker, null);
+            ofWorker = 0;
+            triggering = process;
+            scheduler.waitUntil(() -> false, scheduler.nanos() + faults.aWhile() / 8);
+            try (var opening = worker.openingFor(run)) {
+                var result = committer
+                        .trigger(run, opening == null ? null : opening.starter())
+                        .join();
+                accepted.add(result.id());
+                if (opening != null && result.started() != null) {
+                    begun++;
+                    opening.start(result.started());
+                }
+            } catch (CompletionException lost) {
+                // it may exist, and must end like any other
+            }
+            triggering = null;
+            changes++;
         }
 
         private RunningWorker.Surroundings surroundings(Store store, Committer committer) {
@@ -370,7 +420,7 @@ public final class World implements Simulation {
                     RunIds.next(NAMESPACE, key),
                     NAMESPACE,
                     PARENT.name(),
-                    null,
+                    PARENT.options().queue(),
                     null,
                     payloads.encode("input", program),
                     random.nextInt(3),
