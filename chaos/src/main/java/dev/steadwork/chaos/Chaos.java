@@ -14,6 +14,9 @@ import java.util.EnumSet;
 /** Lets processes work on a database while everything fails, and checks what is left. */
 public final class Chaos {
     private static final Duration DRAIN = Duration.ofSeconds(90);
+    /** What is broken on purpose may never end. */
+    private static final Duration SHORT_DRAIN = Duration.ofSeconds(12);
+
     private static final Duration PROGRESS = Duration.ofSeconds(10);
     private static final int FREEZE_TRIES = 200;
 
@@ -81,15 +84,15 @@ public final class Chaos {
                 var fleet = new Fleet(target, options, folder);
                 var steadwork = Steadwork.open(target.url())) {
             Workflows.prepare(steadwork);
-            say("the clock of the database is %d s ahead of the workers'".formatted(target.ahead().toSeconds()));
+            say("the clock of the database is %d s ahead of the workers'"
+                    .formatted(target.ahead().toSeconds()));
             fleet.start();
             awaitWorkers();
             plague(target, fleet, history);
             end(target, fleet, steadwork);
         }
         say("checking");
-        return Verdict.of(
-                Evidence.of(History.read(folder), new RecordsReader(target).read()), options.lease());
+        return Verdict.of(Evidence.of(History.read(folder), new RecordsReader(target).read()), options.lease());
     }
 
     /** A process that is starting cannot be hurt much. */
@@ -127,12 +130,11 @@ public final class Chaos {
         long nextProgress = System.nanoTime() + PROGRESS.toNanos();
         while (System.nanoTime() < end) {
             var fault = plan.next();
-            Pauses.pause(fault.pause());
+            fleet.watch(fault.pause(), this::say);
             if (System.nanoTime() >= end) {
                 break;
             }
             inflict(fault, target, fleet, history);
-            fleet.replaceDead();
             if (System.nanoTime() > nextProgress) {
                 say(progress.line());
                 nextProgress = System.nanoTime() + PROGRESS.toNanos();
@@ -141,7 +143,8 @@ public final class Chaos {
     }
 
     private void inflict(Fault fault, Target target, Fleet fleet, History history) {
-        say("%s %s, %d ms".formatted(fault.kind(), victim(fault, fleet), fault.lasts().toMillis()));
+        say("%s %s, %d ms"
+                .formatted(fault.kind(), victim(fault, fleet), fault.lasts().toMillis()));
         history.add(Kind.FAULT, "", fault.kind().toString(), 0, fault.toString());
         switch (fault.kind()) {
             case KILL -> {
@@ -194,17 +197,16 @@ public final class Chaos {
     /** No more faults and no more load: what was accepted has to end. */
     private void end(Target target, Fleet fleet, Steadwork steadwork) throws SQLException {
         say("no more load");
-        fleet.replaceDead();
         fleet.stopClients();
         disableSchedule(steadwork);
-        long until = System.nanoTime() + DRAIN.toNanos();
+        var patience = options.mutant() == Mutant.NONE ? DRAIN : SHORT_DRAIN;
+        long until = System.nanoTime() + patience.toNanos();
         var reader = new RecordsReader(target);
-        boolean told = fleet.awaitClients(DRAIN);
-        while (System.nanoTime() < until && reader.open() > 0) {
-            fleet.replaceDead();
-            Pauses.pause(Duration.ofMillis(200));
+        while (System.nanoTime() < until && (reader.open() > 0 || fleet.hasClients())) {
+            fleet.watch(Duration.ofMillis(200), this::say);
         }
-        say("%d runs have not ended%s".formatted(reader.open(), told ? "" : ", and a client still waits for something"));
+        say("%d runs have not ended%s"
+                .formatted(reader.open(), fleet.hasClients() ? ", and a client still waits for something" : ""));
     }
 
     private static void disableSchedule(Steadwork steadwork) {

@@ -5,8 +5,8 @@ import java.util.stream.Stream;
 
 /** Compares what the processes saw with what the database has, rule by rule. */
 final class Checker {
-    private static final List<Check> CHECKS = List.of(
-            new RunChecks(), new StepChecks(), new EpochChecks(), new TimeChecks(), new MessageChecks());
+    private static final List<Check> CHECKS =
+            List.of(new RunChecks(), new StepChecks(), new EpochChecks(), new TimeChecks(), new MessageChecks());
 
     private Checker() {}
 

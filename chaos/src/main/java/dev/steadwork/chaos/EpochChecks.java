@@ -13,8 +13,7 @@ import java.util.stream.Stream;
 final class EpochChecks implements Checker.Check {
     @Override
     public Stream<Violation> violations(Evidence evidence) {
-        return evidence.byRun().entrySet().stream()
-                .flatMap(run -> of(evidence, run.getKey(), run.getValue()).stream());
+        return evidence.byRun().entrySet().stream().flatMap(run -> of(evidence, run.getKey(), run.getValue()).stream());
     }
 
     private static List<Violation> of(Evidence evidence, String run, List<Fact> facts) {

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** The processes under fire: three workers and two clients, each replaced when it was killed or ended by itself. */
@@ -63,13 +64,18 @@ final class Fleet implements AutoCloseable {
         clients.put(lane, ChildJvm.start(ClientMain.class, setup("client-" + lane, lane, target::clientUrl)));
     }
 
-    /** Replaces workers that ended by themselves, as mutants do. */
-    void replaceDead() {
-        workers.forEach((lane, worker) -> {
-            if (!worker.isAlive()) {
-                startWorker(lane);
+    /** Lets time pass, and replaces workers that end by themselves, as those without a rule do. */
+    void watch(Duration time, Consumer<String> say) {
+        long until = System.nanoTime() + time.toNanos();
+        while (System.nanoTime() < until) {
+            Pauses.pause(Duration.ofMillis(Math.min(100, time.toMillis())));
+            for (int lane = 1; lane <= FaultPlan.WORKERS; lane++) {
+                if (!worker(lane).isAlive()) {
+                    say.accept(worker(lane).name() + " has ended by itself");
+                    startWorker(lane);
+                }
             }
-        });
+        }
     }
 
     private Setup setup(String name, int lane, Function<Integer, String> url) {
@@ -91,11 +97,9 @@ final class Fleet implements AutoCloseable {
         clients.values().forEach(client -> client.tell("stop"));
     }
 
-    /** Whether all clients saw the end of what they began. */
-    boolean awaitClients(Duration patience) {
-        long until = System.nanoTime() + patience.toNanos();
-        return clients.values().stream()
-                .allMatch(client -> client.awaitEnd(Duration.ofNanos(until - System.nanoTime())));
+    /** Whether a client still waits for the end of what it began. */
+    boolean hasClients() {
+        return clients.values().stream().anyMatch(ChildJvm::isAlive);
     }
 
     private static void killAll(Collection<ChildJvm> children) {

@@ -69,8 +69,7 @@ final class Handlers {
     }
 
     private String output(WorkflowContext ctx, Ask ask, List<String> values) {
-        return "%s by %s@%d: %s"
-                .formatted(ask.id(), history.process(), ctx.fencingToken(), String.join(",", values));
+        return "%s by %s@%d: %s".formatted(ask.id(), history.process(), ctx.fencingToken(), String.join(",", values));
     }
 
     private List<String> steps(WorkflowContext ctx, Ask ask) {

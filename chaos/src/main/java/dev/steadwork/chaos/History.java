@@ -70,8 +70,9 @@ final class History implements AutoCloseable {
         var facts = new ArrayList<Fact>();
         var known = new HashMap<String, String>();
         try (var files = Files.list(folder)) {
-            for (var file :
-                    files.filter(path -> path.toString().endsWith(SUFFIX)).sorted().toList()) {
+            for (var file : files.filter(path -> path.toString().endsWith(SUFFIX))
+                    .sorted()
+                    .toList()) {
                 read(file, facts, known);
             }
         }

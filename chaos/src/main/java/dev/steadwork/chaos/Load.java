@@ -2,9 +2,9 @@ package dev.steadwork.chaos;
 
 import dev.steadwork.InvalidState;
 import dev.steadwork.RunHandle;
+import dev.steadwork.Steadwork;
 import dev.steadwork.SteadworkException;
 import dev.steadwork.Workflow;
-import dev.steadwork.Steadwork;
 import dev.steadwork.chaos.Workflows.Ask;
 import java.time.Duration;
 import java.util.Random;
@@ -117,7 +117,11 @@ final class Load {
             var trigger = steadwork.workflow(item.workflow());
             var run = (item.key().isEmpty() ? trigger : trigger.idempotencyKey(item.key())).trigger(item.ask());
             history.add(
-                    Kind.ACCEPTED, run.id().toString(), item.key(), run.alreadyExisted() ? 1 : 0, item.ask().id());
+                    Kind.ACCEPTED,
+                    run.id().toString(),
+                    item.key(),
+                    run.alreadyExisted() ? 1 : 0,
+                    item.ask().id());
             follow(item, run);
         } catch (SteadworkException unknown) {
             history.add(Kind.UNKNOWN, "", item.key(), 0, item.ask().id() + " " + unknown.getMessage());

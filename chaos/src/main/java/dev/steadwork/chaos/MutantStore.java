@@ -10,6 +10,7 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -17,12 +18,15 @@ import org.jspecify.annotations.Nullable;
 
 /** The store without one of its rules. */
 final class MutantStore {
-    /** One of so many sleeps ends the process between its two transactions. */
-    private static final int DEADLY = 40;
+    /** One of so many sleeps that outlast a lease ends the process between its two transactions. */
+    private static final int DEADLY = 8;
+
+    private static final Duration LONG = Duration.ofSeconds(4);
 
     private final Mutant mutant;
     private final Store real;
     private final String url;
+    private @Nullable Connection connection;
 
     MutantStore(Mutant mutant, Store real, String url) {
         this.mutant = mutant;
@@ -66,7 +70,7 @@ final class MutantStore {
             return under(fenced, currentEpoch(fenced.run(), fenced.epoch()));
         }
         if (mutant == Mutant.FIRST_WRITE && write instanceof Write.SaveStep save) {
-            forget(save.run(), save.step().key().name());
+            forget(save.run(), save.step().key().name(), save.epoch());
         }
         if (mutant == Mutant.SLEEP && write instanceof Write.Park park && park.sleep() != null) {
             return split(park);
@@ -80,7 +84,7 @@ final class MutantStore {
             arguments[1] = currentEpoch(run, (long) arguments[1]);
         }
         if (mutant == Mutant.FIRST_WRITE) {
-            forget(run, "debit");
+            forget(run, "debit", (long) arguments[1]);
         }
     }
 
@@ -106,19 +110,31 @@ final class MutantStore {
         return new Write.Release(write.run(), epoch);
     }
 
-    private void forget(RunId run, String step) throws SQLException {
+    private synchronized void forget(RunId run, String step, long epoch) throws SQLException {
         var sql = """
                 DELETE FROM steadwork.step
-                 WHERE run_id = ?::uuid
-                   AND name = ?
-                   AND status = 'COMPLETED'
+                 USING steadwork.run
+                 WHERE step.run_id = ?::uuid
+                   AND step.name = ?
+                   AND step.status = 'COMPLETED'
+                   AND run.run_id = step.run_id
+                   AND run.lease_epoch = ?
                 """;
-        try (Connection connection = DriverManager.getConnection(url);
-                var delete = connection.prepareStatement(sql)) {
+        try (var delete = connection().prepareStatement(sql)) {
             delete.setString(1, run.toString());
             delete.setString(2, step);
+            delete.setLong(3, epoch);
             delete.executeUpdate();
         }
+    }
+
+    private Connection connection() throws SQLException {
+        var present = connection;
+        if (present == null || present.isClosed()) {
+            present = DriverManager.getConnection(url);
+            connection = present;
+        }
+        return present;
     }
 
     private Write split(Write.Park park) {
@@ -126,7 +142,9 @@ final class MutantStore {
         if (sleep != null) {
             real.write(List.of(new Write.SaveStep(park.run(), park.epoch(), sleep)));
         }
-        if (ThreadLocalRandom.current().nextInt(DEADLY) == 0) {
+        var length = park.wake().after();
+        boolean isLong = length != null && length.compareTo(LONG) > 0;
+        if (isLong && ThreadLocalRandom.current().nextInt(DEADLY) == 0) {
             Runtime.getRuntime().halt(137);
         }
         return new Write.Park(

@@ -35,7 +35,9 @@ record Options(
               --history DIR   where to write the history, and to keep it
 
             Exit code 0: no rule was broken. 1: one was, and the history stays in the folder that is named. 64: these options.
-            """.formatted(String.join(", ", EnumSet.allOf(FaultKind.class).stream().map(FaultKind::toString).toList()));
+            """.formatted(String.join(
+            ", ",
+            EnumSet.allOf(FaultKind.class).stream().map(FaultKind::toString).toList()));
 
     /** A bad option, with what is allowed. */
     static final class Bad extends RuntimeException {

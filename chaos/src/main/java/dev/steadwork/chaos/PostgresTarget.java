@@ -139,7 +139,7 @@ final class PostgresTarget implements Target {
                         () -> network.delay(Duration.ofMillis(fault.lasts().toMillis() / 25)));
             case LOSE_ANSWERS -> {
                 var text = fault.lasts().toMillis() % 2 == 0 ? "COMMIT\0" : "INSERT 0 ";
-                during(fault, network, () -> network.loseAnswers(text, 3));
+                during(fault, network, () -> network.loseAnswers(text, 20));
             }
             default -> throw new IllegalArgumentException(fault.kind().toString());
         }

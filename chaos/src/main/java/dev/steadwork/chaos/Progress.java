@@ -23,16 +23,15 @@ final class Progress {
 
     String line() {
         try (var files = Files.list(folder)) {
-            for (var file :
-                    files.filter(path -> path.toString().endsWith(History.SUFFIX)).toList()) {
+            for (var file : files.filter(path -> path.toString().endsWith(History.SUFFIX))
+                    .toList()) {
                 count(file);
             }
         } catch (IOException e) {
             return "no progress can be told: " + e.getMessage();
         }
         return "accepted %,d, steps executed %,d, %s"
-                .formatted(
-                        counts.getOrDefault(Kind.ACCEPTED, 0L), counts.getOrDefault(Kind.EXECUTED, 0L), openRuns());
+                .formatted(counts.getOrDefault(Kind.ACCEPTED, 0L), counts.getOrDefault(Kind.EXECUTED, 0L), openRuns());
     }
 
     private String openRuns() {

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param firings of the schedule, by slot
  * @param effects of transactional steps
  */
-record Records(Map<String, Run> runs, Map<String, Map<String, Step>> steps, List<Firing> firings, List<Effect> effects) {
+record Records(
+        Map<String, Run> runs, Map<String, Map<String, Step>> steps, List<Firing> firings, List<Effect> effects) {
     /**
      * A run.
      *
@@ -30,7 +31,14 @@ record Records(Map<String, Run> runs, Map<String, Map<String, Step>> steps, List
      * @param wakeMicros when a sleep or a wait ends, by the workers' clock; null if it has no time
      * @param child the run that it started, empty without
      */
-    record Step(String run, String name, String kind, String status, String value, @Nullable Long wakeMicros, String child) {}
+    record Step(
+            String run,
+            String name,
+            String kind,
+            String status,
+            String value,
+            @Nullable Long wakeMicros,
+            String child) {}
 
     /** A slot of the schedule, in microseconds since 1970, and the run it fired. */
     record Firing(long slotMicros, String outcome, String run) {}

@@ -105,8 +105,8 @@ final class RecordsReader {
                 var rows = statement.executeQuery(target.sql(sql))) {
             while (rows.next()) {
                 var slot = micros(rows.getObject("slot"));
-                firings.add(new Records.Firing(
-                        slot == null ? 0 : slot, rows.getString("outcome"), text(rows, "run_id")));
+                firings.add(
+                        new Records.Firing(slot == null ? 0 : slot, rows.getString("outcome"), text(rows, "run_id")));
             }
         }
         return firings;
@@ -145,7 +145,9 @@ final class RecordsReader {
 
     private @Nullable Long workersMicros(@Nullable Object time) {
         var micros = micros(time);
-        return micros == null ? null : micros - ChronoUnit.MICROS.between(Instant.EPOCH, Instant.EPOCH.plus(target.ahead()));
+        return micros == null
+                ? null
+                : micros - ChronoUnit.MICROS.between(Instant.EPOCH, Instant.EPOCH.plus(target.ahead()));
     }
 
     private static @Nullable Long micros(@Nullable Object time) {

@@ -82,7 +82,8 @@ final class RunChecks implements Checker.Check {
                 .map(runs -> new Violation(
                         Rule.ONE_RUN_PER_KEY,
                         runs.get(0).id(),
-                        "key %s is %d runs in the database".formatted(runs.get(0).key(), runs.size()),
+                        "key %s is %d runs in the database"
+                                .formatted(runs.get(0).key(), runs.size()),
                         List.of()));
     }
 }

@@ -17,8 +17,8 @@ final class SmallDisk implements AutoCloseable {
     static Optional<SmallDisk> mount(Path folder, int megabytes) {
         try {
             Files.createDirectories(folder);
-            boolean mounted = succeeds(
-                    "mount", "-t", "tmpfs", "-o", "size=" + megabytes + "m", "tmpfs", folder.toString());
+            boolean mounted =
+                    succeeds("mount", "-t", "tmpfs", "-o", "size=" + megabytes + "m", "tmpfs", folder.toString());
             return mounted ? Optional.of(new SmallDisk(folder)) : Optional.empty();
         } catch (IOException e) {
             return Optional.empty();

@@ -60,9 +60,20 @@ final class SqliteTarget implements Target {
             throw new IllegalArgumentException(fault.kind().toString());
         }
         var full = disk.orElseThrow();
+        emptyLog();
         full.fill();
         Pauses.pause(fault.lasts());
         full.free();
+    }
+
+    /** What the log has room for could still be written to a full disk. */
+    private void emptyLog() {
+        try (var connection = connect();
+                var statement = connection.createStatement()) {
+            statement.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+        } catch (SQLException e) {
+            throw new IllegalStateException("The log could not be emptied.", e);
+        }
     }
 
     @Override

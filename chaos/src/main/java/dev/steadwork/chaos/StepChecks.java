@@ -35,8 +35,8 @@ final class StepChecks implements Checker.Check {
                 .flatMap(steps -> steps.values().stream())
                 .filter(step -> isMadeByItsBody(step.kind()))
                 .filter(step -> evidence.of(step.run(), Kind.EXECUTED)
-                        .noneMatch(fact -> fact.step().equals(step.name())
-                                && fact.value().equals(step.value())))
+                        .noneMatch(fact ->
+                                fact.step().equals(step.name()) && fact.value().equals(step.value())))
                 .map(step -> new Violation(
                         Rule.ONE_RESULT_PER_STEP,
                         step.run(),
@@ -61,8 +61,7 @@ final class StepChecks implements Checker.Check {
                 .map(step -> new Violation(
                         Rule.CHILD_RESULTS,
                         step.run(),
-                        "step %s has '%s', but its child %s has not"
-                                .formatted(step.name(), step.value(), step.child()),
+                        "step %s has '%s', but its child %s has not".formatted(step.name(), step.value(), step.child()),
                         linesOf(evidence, step.run(), step.name())));
     }
 
@@ -97,9 +96,7 @@ final class StepChecks implements Checker.Check {
 
     private static List<Fact> linesOf(Evidence evidence, String run, String step) {
         return evidence.of(run).stream()
-                .filter(fact -> fact.step().equals(step)
-                        || fact.kind() == Kind.ENTERED
-                        || fact.kind() == Kind.LEFT)
+                .filter(fact -> fact.step().equals(step) || fact.kind() == Kind.ENTERED || fact.kind() == Kind.LEFT)
                 .toList();
     }
 }

@@ -13,7 +13,8 @@ final class TimeChecks implements Checker.Check {
 
     @Override
     public Stream<Violation> violations(Evidence evidence) {
-        return Stream.of(sleeps(evidence), slots(evidence), runsOfSlots(evidence)).flatMap(found -> found);
+        return Stream.of(sleeps(evidence), slots(evidence), runsOfSlots(evidence))
+                .flatMap(found -> found);
     }
 
     private static Stream<Violation> sleeps(Evidence evidence) {
@@ -23,7 +24,9 @@ final class TimeChecks implements Checker.Check {
                         Rule.SLEEPS_LAST,
                         woken.run(),
                         "sleep %s was over too early; recorded is %s"
-                                .formatted(woken.step(), evidence.records().stepsOf(woken.run()).get(woken.step())),
+                                .formatted(
+                                        woken.step(),
+                                        evidence.records().stepsOf(woken.run()).get(woken.step())),
                         evidence.of(woken.run())));
     }
 
@@ -39,7 +42,8 @@ final class TimeChecks implements Checker.Check {
         var step = evidence.records().stepsOf(woken.run()).get(woken.step());
         var recorded = step == null ? null : step.wakeMicros();
         return (woken.nanos() - asked.get().nanos()) / 1_000 < micros
-                || (recorded != null && (woken.micros() < recorded || recorded < asked.get().micros() + micros));
+                || (recorded != null
+                        && (woken.micros() < recorded || recorded < asked.get().micros() + micros));
     }
 
     /** One slot a second, none left out. */

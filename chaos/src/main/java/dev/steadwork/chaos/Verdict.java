@@ -21,8 +21,7 @@ record Verdict(List<Violation> violations, Counts counts, Timings timings, Durat
      * @param executed bodies of steps
      * @param repeated bodies that were executed again before their checkpoint was acknowledged
      */
-    record Counts(
-            long accepted, long unknown, long completed, long executed, long repeated, Map<String, Long> faults) {
+    record Counts(long accepted, long unknown, long completed, long executed, long repeated, Map<String, Long> faults) {
         static Counts of(Evidence evidence) {
             long executed = evidence.all(Kind.EXECUTED).count();
             return new Counts(
@@ -42,8 +41,7 @@ record Verdict(List<Violation> violations, Counts counts, Timings timings, Durat
     }
 
     static Verdict of(Evidence evidence, Duration lease) {
-        return new Verdict(
-                Checker.check(evidence), Counts.of(evidence), Timings.of(evidence.facts(), lease), lease);
+        return new Verdict(Checker.check(evidence), Counts.of(evidence), Timings.of(evidence.facts(), lease), lease);
     }
 
     boolean isGood() {
@@ -69,8 +67,13 @@ record Verdict(List<Violation> violations, Counts counts, Timings timings, Durat
         for (var rule : Rule.values()) {
             text.append("%-5s %s%n".formatted(broken(rule) == 0 ? "ok" : broken(rule) + " x", rule.says()));
         }
-        violations.stream().limit(SHOWN).forEach(violation -> text.append("  ").append(violation).append("\n"));
-        text.append(isGood() ? "Nothing was lost, nothing is double, nothing is stuck." : violations.size() + " violations.");
+        violations.stream()
+                .limit(SHOWN)
+                .forEach(violation -> text.append("  ").append(violation).append("\n"));
+        text.append(
+                isGood()
+                        ? "Nothing was lost, nothing is double, nothing is stuck."
+                        : violations.size() + " violations.");
         return text.toString();
     }
 

@@ -147,7 +147,8 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     private synchronized boolean isToBeLost(byte[] answer, int length) {
-        boolean lost = answersToLose > 0 && lostAnswer != null && text(answer, length).contains(lostAnswer);
+        boolean lost =
+                answersToLose > 0 && lostAnswer != null && text(answer, length).contains(lostAnswer);
         if (lost) {
             answersToLose--;
         }

@@ -1,0 +1,84 @@
+package dev.steadwork.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.steadwork.testing.Proves;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.EnumSet;
+import org.junit.jupiter.api.Test;
+
+/** The short form of {@code ./steadwork chaos}, with seeds that have a bit of everything. */
+class ChaosTest {
+    private static final Options SHORT =
+            Options.defaults(0).lease(Duration.ofSeconds(2)).rate(40);
+
+    @Test
+    @Proves({
+        "RUN-3",
+        "TRIG-3",
+        "LEASE-3",
+        "LEASE-5",
+        "LEASE-6",
+        "STEP-1",
+        "STEP-5",
+        "STEP-11",
+        "SLEEP-1",
+        "EVENT-1",
+        "CHILD-1",
+        "RESULT-1"
+    })
+    void postgres_loses_nothing_and_repeats_nothing() throws IOException, SQLException {
+        var verdict = Chaos.run(SHORT.seed(SEED_OF_POSTGRES).time(Duration.ofSeconds(40)), System.out);
+
+        assertThat(verdict.violations()).isEmpty();
+        assertThat(verdict.counts().accepted()).isGreaterThan(100);
+        assertThat(verdict.counts().faults()).hasSizeGreaterThan(3);
+    }
+
+    @Test
+    @Proves({"RUN-3", "LEASE-3", "LEASE-6", "STEP-1", "STEP-11", "SLEEP-1", "EVENT-1", "CHILD-1"})
+    void sqlite_loses_nothing_and_repeats_nothing() throws IOException, SQLException {
+        var verdict = Chaos.run(
+                SHORT.seed(SEED_OF_SQLITE)
+                        .sqlite(true)
+                        .time(Duration.ofSeconds(20))
+                        .rate(20),
+                System.out);
+
+        assertThat(verdict.violations()).isEmpty();
+        assertThat(verdict.counts().accepted()).isGreaterThan(50);
+        assertThat(verdict.counts().faults()).hasSizeGreaterThan(1);
+    }
+
+    @Test
+    void a_zombie_whose_writes_are_not_fenced_is_found() throws IOException, SQLException {
+        var verdict = withoutRule(Mutant.EPOCH, FaultKind.FREEZE);
+
+        assertThat(verdict.broken(Rule.NO_STALE_WRITE) + verdict.broken(Rule.ONE_RESULT_PER_STEP))
+                .isPositive();
+    }
+
+    @Test
+    void a_step_that_is_kept_twice_is_found() throws IOException, SQLException {
+        var verdict = withoutRule(Mutant.FIRST_WRITE, FaultKind.LOSE_ANSWERS);
+
+        assertThat(verdict.broken(Rule.EFFECTS_HAPPEN_ONCE)).isPositive();
+    }
+
+    @Test
+    void a_sleep_that_is_kept_without_its_timer_is_found() throws IOException, SQLException {
+        var verdict = withoutRule(Mutant.SLEEP, FaultKind.TERMINATE_ONE);
+
+        assertThat(verdict.broken(Rule.SLEEPS_LAST)).isPositive();
+    }
+
+    private static Verdict withoutRule(Mutant mutant, FaultKind fault) throws IOException, SQLException {
+        return Chaos.run(
+                SHORT.seed(7).time(Duration.ofSeconds(15)).mutant(mutant).faults(EnumSet.of(fault)), System.out);
+    }
+
+    private static final long SEED_OF_POSTGRES = 57;
+    private static final long SEED_OF_SQLITE = 978;
+}
