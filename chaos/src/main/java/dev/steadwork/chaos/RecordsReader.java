@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -27,6 +28,7 @@ final class RecordsReader {
 
     Records read() throws SQLException {
         try (var connection = target.connect()) {
+            connection.setAutoCommit(false); // otherwise Postgres sends all rows at once
             return new Records(runs(connection), steps(connection), firings(connection), effects(connection));
         }
     }
@@ -52,7 +54,7 @@ final class RecordsReader {
                   FROM steadwork.run
                 """;
         var runs = new HashMap<String, Records.Run>();
-        try (var statement = connection.createStatement();
+        try (var statement = parts(connection);
                 var rows = statement.executeQuery(target.sql(sql))) {
             while (rows.next()) {
                 var id = rows.getString("run_id");
@@ -77,7 +79,7 @@ final class RecordsReader {
                   FROM steadwork.step
                 """;
         var steps = new HashMap<String, Map<String, Records.Step>>();
-        try (var statement = connection.createStatement();
+        try (var statement = parts(connection);
                 var rows = statement.executeQuery(target.sql(sql))) {
             while (rows.next()) {
                 var step = new Records.Step(
@@ -101,7 +103,7 @@ final class RecordsReader {
                  ORDER BY slot
                 """;
         var firings = new ArrayList<Records.Firing>();
-        try (var statement = connection.createStatement();
+        try (var statement = parts(connection);
                 var rows = statement.executeQuery(target.sql(sql))) {
             while (rows.next()) {
                 var slot = micros(rows.getObject("slot"));
@@ -118,13 +120,19 @@ final class RecordsReader {
                   FROM chaos_effect
                 """;
         var effects = new ArrayList<Records.Effect>();
-        try (var statement = connection.createStatement();
+        try (var statement = parts(connection);
                 var rows = statement.executeQuery(sql)) {
             while (rows.next()) {
                 effects.add(new Records.Effect(rows.getString("run_id"), rows.getString("value")));
             }
         }
         return effects;
+    }
+
+    private static Statement parts(Connection connection) throws SQLException {
+        var statement = connection.createStatement();
+        statement.setFetchSize(10_000);
+        return statement;
     }
 
     private static String text(ResultSet rows, String column) throws SQLException {

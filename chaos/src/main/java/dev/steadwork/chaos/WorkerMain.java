@@ -5,6 +5,7 @@ import dev.steadwork.StoreSeam;
 import dev.steadwork.Unavailable;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 /** A worker in a process of its own, which others kill, freeze and cut off. */
 public final class WorkerMain {
@@ -37,17 +38,20 @@ public final class WorkerMain {
             var worker = new Handlers(history)
                     .addTo(steadwork.worker())
                     .name(setup.process())
-                    .concurrency(100)
-                    .start();
-            worker.join();
+                    .concurrency(100);
+            insist(worker::start).join();
         }
     }
 
-    /** A database that is away is waited for. */
     static Steadwork open(Steadwork.Builder builder) {
+        return insist(builder::open);
+    }
+
+    /** A database that is away, or whose disk is full, is waited for. */
+    private static <T> T insist(Supplier<T> call) {
         while (true) {
             try {
-                return builder.open();
+                return call.get();
             } catch (Unavailable away) {
                 LockSupport.parkNanos(Duration.ofMillis(200).toNanos());
             }

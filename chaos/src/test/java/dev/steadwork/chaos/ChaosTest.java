@@ -11,6 +11,9 @@ import org.junit.jupiter.api.Test;
 
 /** The short form of {@code ./steadwork chaos}, with seeds that have a bit of everything. */
 class ChaosTest {
+    private static final long SEED_OF_POSTGRES = 57;
+    private static final long SEED_OF_SQLITE = 978;
+
     private static final Options SHORT =
             Options.defaults(0).lease(Duration.ofSeconds(2)).rate(40);
 
@@ -78,7 +81,4 @@ class ChaosTest {
         return Chaos.run(
                 SHORT.seed(7).time(Duration.ofSeconds(15)).mutant(mutant).faults(EnumSet.of(fault)), System.out);
     }
-
-    private static final long SEED_OF_POSTGRES = 57;
-    private static final long SEED_OF_SQLITE = 978;
 }
