@@ -39,7 +39,9 @@ final class Transactions {
         try {
             return database.inTransaction(handle -> {
                 var earlier = find(handle, run, key);
-                return earlier.isPresent() ? confirmed(handle, run, epoch, earlier.get()) : commit(handle, run, epoch, work);
+                return earlier.isPresent()
+                        ? confirmed(handle, run, epoch, earlier.get())
+                        : commit(handle, run, epoch, work);
             });
         } catch (Conflict committedBefore) {
             // The answer to an earlier commit was lost, and that commit came through after the look.
