@@ -47,9 +47,7 @@ public final class Chaos {
     }
 
     static Verdict run(Options options, PrintStream out) throws IOException, SQLException {
-        var folder = options.keep() == null
-                ? Files.createTempDirectory("steadwork-chaos-")
-                : Files.createDirectories(options.keep());
+        var folder = options.keep() == null ? Files.createTempDirectory("steadwork-chaos-") : empty(options.keep());
         var work = Files.createTempDirectory("steadwork-chaos-database-");
         out.printf(
                 "chaos on %s for %d s, seed %d, %.0f runs/s, lease %d ms%s%n",
@@ -68,9 +66,23 @@ public final class Chaos {
                 delete(folder);
             }
             return verdict;
+        } catch (RuntimeException failed) {
+            out.println("The history is in " + folder);
+            throw failed;
         } finally {
             delete(work);
         }
+    }
+
+    /** Two histories in one folder would contradict each other. */
+    private static Path empty(Path folder) throws IOException {
+        Files.createDirectories(folder);
+        try (var files = Files.list(folder)) {
+            if (files.findAny().isPresent()) {
+                throw new Options.Bad("--history is " + folder + ", which is not empty");
+            }
+        }
+        return folder;
     }
 
     private static Target target(Options options, Path work) throws IOException, SQLException {

@@ -19,7 +19,12 @@ final class SmallDisk implements AutoCloseable {
             Files.createDirectories(folder);
             boolean mounted =
                     succeeds("mount", "-t", "tmpfs", "-o", "size=" + megabytes + "m", "tmpfs", folder.toString());
-            return mounted ? Optional.of(new SmallDisk(folder)) : Optional.empty();
+            if (!mounted) {
+                return Optional.empty();
+            }
+            var disk = new SmallDisk(folder);
+            Runtime.getRuntime().addShutdownHook(new Thread(disk::close));
+            return Optional.of(disk);
         } catch (IOException e) {
             return Optional.empty();
         }
