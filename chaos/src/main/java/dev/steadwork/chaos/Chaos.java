@@ -98,8 +98,10 @@ public final class Chaos {
             Workflows.prepare(steadwork);
             say("the clock of the database is %d s ahead of the workers'"
                     .formatted(target.ahead().toSeconds()));
-            fleet.start();
-            awaitWorkers();
+            fleet.startWorkers();
+            awaitStarted("worker", FaultPlan.WORKERS);
+            fleet.startClients();
+            awaitStarted("client", Fleet.CLIENTS);
             plague(target, fleet, history);
             end(target, fleet, steadwork);
         }
@@ -108,16 +110,16 @@ public final class Chaos {
     }
 
     /** A process that is starting cannot be hurt much. */
-    private void awaitWorkers() {
-        long until = System.nanoTime() + Duration.ofSeconds(30).toNanos();
-        while (System.nanoTime() < until && workersSeen() < FaultPlan.WORKERS) {
+    private void awaitStarted(String kind, int count) {
+        long until = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+        while (System.nanoTime() < until && started(kind) < count) {
             Pauses.pause(Duration.ofMillis(100));
         }
     }
 
-    private long workersSeen() {
+    private long started(String kind) {
         try (var files = Files.list(folder)) {
-            return files.filter(file -> file.getFileName().toString().matches("worker-.*\\" + History.SUFFIX))
+            return files.filter(file -> file.getFileName().toString().matches(kind + "-.*\\" + History.SUFFIX))
                     .filter(file -> file.toFile().length() > 0)
                     .count();
         } catch (IOException e) {

@@ -23,6 +23,7 @@ public final class ClientMain {
                 .poolSize(6);
         try (var steadwork = WorkerMain.open(builder);
                 var history = History.open(setup.folder(), setup.process())) {
+            history.add(Kind.STARTED, "", "", 0, "");
             var load = new Load(steadwork, history, setup, stopped::get);
             load.run();
             stop.await();

@@ -10,7 +10,7 @@ import java.util.function.Function;
 
 /** The processes under fire: three workers and two clients, each replaced when it was killed or ended by itself. */
 final class Fleet implements AutoCloseable {
-    private static final int CLIENTS = 2;
+    static final int CLIENTS = 2;
 
     private final Target target;
     private final Options options;
@@ -26,10 +26,13 @@ final class Fleet implements AutoCloseable {
         this.folder = folder;
     }
 
-    void start() {
+    void startWorkers() {
         for (int lane = 1; lane <= FaultPlan.WORKERS; lane++) {
             startWorker(lane);
         }
+    }
+
+    void startClients() {
         for (int lane = 1; lane <= CLIENTS; lane++) {
             startClient(lane);
         }

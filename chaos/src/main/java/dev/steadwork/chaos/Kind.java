@@ -15,6 +15,8 @@ enum Kind {
     /** A client saw the result of the run. */
     SEEN,
 
+    /** A worker, or a client, has begun. */
+    STARTED,
     /** A worker claimed the run and entered its handler. */
     ENTERED,
     /** The body of a step was executed and returns this value. */

@@ -39,7 +39,9 @@ public final class WorkerMain {
                     .addTo(steadwork.worker())
                     .name(setup.process())
                     .concurrency(100);
-            insist(worker::start).join();
+            var started = insist(worker::start);
+            history.add(Kind.STARTED, "", "", 0, "");
+            started.join();
         }
     }
 

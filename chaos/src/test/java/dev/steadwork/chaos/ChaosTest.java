@@ -57,28 +57,26 @@ class ChaosTest {
 
     @Test
     void a_zombie_whose_writes_are_not_fenced_is_found() throws IOException, SQLException {
-        var verdict = withoutRule(Mutant.EPOCH, FaultKind.FREEZE);
-
-        assertThat(verdict.broken(Rule.NO_STALE_WRITE) + verdict.broken(Rule.ONE_RESULT_PER_STEP))
-                .isPositive();
+        assertIsFound(Mutant.EPOCH, FaultKind.FREEZE, Rule.NO_STALE_WRITE);
     }
 
     @Test
     void a_step_that_is_kept_twice_is_found() throws IOException, SQLException {
-        var verdict = withoutRule(Mutant.FIRST_WRITE, FaultKind.LOSE_ANSWERS);
-
-        assertThat(verdict.broken(Rule.EFFECTS_HAPPEN_ONCE)).isPositive();
+        assertIsFound(Mutant.FIRST_WRITE, FaultKind.LOSE_ANSWERS, Rule.EFFECTS_HAPPEN_ONCE);
     }
 
     @Test
     void a_sleep_that_is_kept_without_its_timer_is_found() throws IOException, SQLException {
-        var verdict = withoutRule(Mutant.SLEEP, FaultKind.TERMINATE_ONE);
-
-        assertThat(verdict.broken(Rule.SLEEPS_LAST)).isPositive();
+        assertIsFound(Mutant.SLEEP, FaultKind.TERMINATE_ONE, Rule.SLEEPS_LAST);
     }
 
-    private static Verdict withoutRule(Mutant mutant, FaultKind fault) throws IOException, SQLException {
-        return Chaos.run(
-                SHORT.seed(7).time(Duration.ofSeconds(15)).mutant(mutant).faults(EnumSet.of(fault)), System.out);
+    /** Mostly by the first seed; on a machine that is busy, where little is done in the time, by one of the next. */
+    private static void assertIsFound(Mutant mutant, FaultKind fault, Rule rule) throws IOException, SQLException {
+        var options = SHORT.time(Duration.ofSeconds(15)).mutant(mutant).faults(EnumSet.of(fault));
+        long found = 0;
+        for (long seed = 7; seed < 11 && found == 0; seed++) {
+            found = Chaos.run(options.seed(seed), System.out).broken(rule);
+        }
+        assertThat(found).isPositive();
     }
 }
