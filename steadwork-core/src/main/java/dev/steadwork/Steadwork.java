@@ -36,6 +36,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -267,6 +268,7 @@ public final class Steadwork implements AutoCloseable {
         private boolean migrate = true;
         private boolean maintain = true;
         private @Nullable Publishing publishing;
+        private UnaryOperator<Store> through = UnaryOperator.identity();
 
         private Builder() {}
 
@@ -416,6 +418,12 @@ public final class Steadwork implements AutoCloseable {
             return outbox(new WebhookPublisher(endpoint), retry);
         }
 
+        /** Puts something between the engine and its store, for those who test what the engine does without a rule of it. */
+        Builder through(UnaryOperator<Store> around) {
+            this.through = around;
+            return this;
+        }
+
         /**
          * Opens the database.
          *
@@ -455,8 +463,8 @@ public final class Steadwork implements AutoCloseable {
             if ((url == null) == (dataSource == null)) {
                 throw new InvalidArgument("Give either url(...) or dataSource(...), and not both.");
             }
-            return JdbcStores.open(
-                    new StoreConfig(url, dataSource, user, password, schema, poolSize, listen, staleAfter));
+            return through.apply(JdbcStores.open(
+                    new StoreConfig(url, dataSource, user, password, schema, poolSize, listen, staleAfter)));
         }
     }
 }

@@ -5,7 +5,10 @@ import static dev.steadwork.store.StoreRules.json;
 import static dev.steadwork.store.StoreRules.sleepStep;
 import static dev.steadwork.store.StoreRules.step;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
 
+import dev.steadwork.LeaseLost;
 import dev.steadwork.Payload;
 import dev.steadwork.RunError;
 import dev.steadwork.RunId;
@@ -88,6 +91,22 @@ interface FenceRules extends StoreRules {
     @Proves("STEP-4")
     default void a_write_to_an_unknown_run_is_answered_as_such(BiFunction<RunId, Long, Write.Fenced> write) {
         assertThat(write(write.apply(aRun().build().id(), 1L))).isEqualTo(Ack.NOT_FOUND);
+    }
+
+    @Test
+    @Proves({"LEASE-3", "STEP-11"})
+    default void a_transactional_step_that_was_kept_is_confirmed_to_the_holder_of_the_run_only() throws Exception {
+        var first = running();
+        var debit = step("debit", 1, "1");
+        store().transact(first.id(), first.epoch(), debit.key(), sql -> debit);
+        assertThat(store().transact(first.id(), first.epoch(), debit.key(), sql -> fail("once is enough"))
+                        .output())
+                .isEqualTo(debit.output());
+        write(new Write.Release(first.id(), first.epoch()));
+        claimOnly(first.id());
+
+        assertThatThrownBy(() -> store().transact(first.id(), first.epoch(), debit.key(), sql -> fail("too late")))
+                .isInstanceOf(LeaseLost.class);
     }
 
     @Test

@@ -7,11 +7,12 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** A network between an engine and its database that a test can cut, stall and heal. */
+/** A network between an engine and its database that a test can cut, stall, slow down and heal, and that can lose what is said. */
 public final class TcpProxy implements AutoCloseable {
     private final String databaseUrl;
     private final int databasePort;
@@ -19,10 +20,15 @@ public final class TcpProxy implements AutoCloseable {
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
     private State state = State.HEALED;
     private @Nullable String fatalRequest;
+    private @Nullable String lostAnswer;
+    private int answersToLose;
+    private Duration delay = Duration.ZERO;
 
     private enum State {
         HEALED,
         STALLED,
+        SWALLOWING,
+        DEAF,
         CUT
     }
 
@@ -58,8 +64,32 @@ public final class TcpProxy implements AutoCloseable {
         change(State.STALLED);
     }
 
+    /** Everything is lost, and nobody is told; who spoke meanwhile learns it when the network is healed. */
+    public synchronized void swallow() {
+        change(State.SWALLOWING);
+    }
+
+    /** What the database tells those who listen is lost; they learn it when the network is healed. */
+    public synchronized void deafen() {
+        change(State.DEAF);
+    }
+
+    /** Everything takes this much longer. */
+    public synchronized void delay(Duration longer) {
+        delay = longer;
+    }
+
+    /** The next answers with this text are lost with their connections: the database has done what was asked for. */
+    public synchronized void loseAnswers(String text, int count) {
+        lostAnswer = text;
+        answersToLose = count;
+    }
+
     public synchronized void heal() {
         change(State.HEALED);
+        delay = Duration.ZERO;
+        answersToLose = 0;
+        connections.stream().filter(connection -> connection.lostSomething).forEach(Connection::close);
     }
 
     private void change(State changed) {
@@ -78,7 +108,7 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     private void connect(Socket engine) throws IOException {
-        var connection = new Connection(engine, new Socket(InetAddress.getLoopbackAddress(), databasePort));
+        var connection = new Connection(engine, database(engine));
         synchronized (this) {
             if (state == State.CUT) {
                 connection.close();
@@ -90,15 +120,47 @@ public final class TcpProxy implements AutoCloseable {
         start(connection::answers);
     }
 
-    private synchronized void awaitNoStall() throws InterruptedException {
-        while (state == State.STALLED) {
-            wait();
+    private Socket database(Socket engine) throws IOException {
+        try {
+            return new Socket(InetAddress.getLoopbackAddress(), databasePort);
+        } catch (IOException down) {
+            engine.close();
+            throw down;
         }
     }
 
+    private void awaitPassage() throws InterruptedException {
+        Duration longer;
+        synchronized (this) {
+            while (state == State.STALLED) {
+                wait();
+            }
+            longer = delay;
+        }
+        if (!longer.isZero()) {
+            Thread.sleep(longer.toMillis());
+        }
+    }
+
+    private synchronized boolean isLost(boolean isAnswer, boolean listens) {
+        return state == State.SWALLOWING || (state == State.DEAF && isAnswer && listens);
+    }
+
+    private synchronized boolean isToBeLost(byte[] answer, int length) {
+        boolean lost =
+                answersToLose > 0 && lostAnswer != null && text(answer, length).contains(lostAnswer);
+        if (lost) {
+            answersToLose--;
+        }
+        return lost;
+    }
+
+    private static String text(byte[] bytes, int length) {
+        return new String(bytes, 0, length, StandardCharsets.ISO_8859_1);
+    }
+
     private synchronized boolean isFatal(byte[] request, int length) {
-        boolean fatal = fatalRequest != null
-                && new String(request, 0, length, StandardCharsets.ISO_8859_1).contains(fatalRequest);
+        boolean fatal = fatalRequest != null && text(request, length).contains(fatalRequest);
         if (fatal) {
             fatalRequest = null;
         }
@@ -125,6 +187,8 @@ public final class TcpProxy implements AutoCloseable {
         private final Socket engine;
         private final Socket database;
         private volatile boolean cutAtAnswer;
+        private volatile boolean listens;
+        private volatile boolean lostSomething;
 
         Connection(Socket engine, Socket database) {
             this.engine = engine;
@@ -132,25 +196,35 @@ public final class TcpProxy implements AutoCloseable {
         }
 
         void requests() {
-            pump(engine, database, (bytes, length) -> cutAtAnswer |= isFatal(bytes, length));
+            pump(engine, database, false, (bytes, length) -> {
+                cutAtAnswer |= isFatal(bytes, length);
+                listens |= !listens && text(bytes, length).contains("LISTEN ");
+            });
         }
 
         void answers() {
-            pump(database, engine, (bytes, length) -> {
+            pump(database, engine, true, (bytes, length) -> {
                 if (cutAtAnswer) {
                     cut();
+                }
+                if (isToBeLost(bytes, length)) {
+                    close();
                 }
             });
         }
 
-        private void pump(Socket from, Socket to, Watcher watcher) {
+        private void pump(Socket from, Socket to, boolean areAnswers, Watcher watcher) {
             var buffer = new byte[8192];
             try {
                 int read = from.getInputStream().read(buffer);
                 while (read >= 0) {
                     watcher.see(buffer, read);
-                    awaitNoStall();
-                    to.getOutputStream().write(buffer, 0, read);
+                    awaitPassage();
+                    if (isLost(areAnswers, listens)) {
+                        lostSomething = true;
+                    } else if (!lostSomething) {
+                        to.getOutputStream().write(buffer, 0, read);
+                    }
                     read = from.getInputStream().read(buffer);
                 }
             } catch (IOException | InterruptedException broken) {

@@ -42,6 +42,20 @@ final class KeptStatements implements StatementBuilder {
         return statement;
     }
 
+    /** Prepares them anew: after an error such as a full disk the driver refuses to execute a statement again, and does not say so. */
+    void forget() {
+        prepared.values().forEach(KeptStatements::close);
+        prepared.clear();
+    }
+
+    private static void close(PreparedStatement statement) {
+        try {
+            statement.close();
+        } catch (SQLException useless) {
+            // which it was before
+        }
+    }
+
     @Override
     public Statement create(Connection connection, StatementContext context) throws SQLException {
         return builder.create(connection, context);

@@ -1,11 +1,11 @@
 package dev.steadwork.store.jdbc;
 
 import dev.steadwork.InvalidState;
+import java.sql.SQLException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.HandleCallback;
-import org.jdbi.v3.core.JdbiException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,13 +47,26 @@ final class SqliteWriter implements AutoCloseable {
         turn.lock();
         try {
             if (keepOpen) {
-                return work.withHandle(kept());
+                return onKept(work);
             }
             try (var handle = open.get()) {
                 return work.withHandle(handle);
             }
         } finally {
             turn.unlock();
+        }
+    }
+
+    private <T> T onKept(HandleCallback<T, RuntimeException> work) {
+        var handle = kept();
+        try {
+            return work.withHandle(handle);
+        } catch (RuntimeException | Error e) {
+            if (SqlErrors.sqlException(e) != null
+                    && handle.getStatementBuilder() instanceof KeptStatements statements) {
+                statements.forget();
+            }
+            throw e;
         }
     }
 
@@ -78,11 +91,14 @@ final class SqliteWriter implements AutoCloseable {
         return handle;
     }
 
-    /** After some errors, such as a full disk, SQLite has rolled back by itself and refuses to do it again. */
-    private void rollback(Handle handle, Throwable why) {
-        try {
-            handle.execute("ROLLBACK");
-        } catch (JdbiException alreadyDone) {
+    /**
+     * After some errors, such as a full disk, SQLite has rolled back by itself and refuses to do it again. Not by a statement that
+     * is kept: it would be useless after that, and the next transaction that fails would stay open, with the only lock there is.
+     */
+    private static void rollback(Handle handle, Throwable why) {
+        try (var statement = handle.getConnection().createStatement()) {
+            statement.execute("ROLLBACK");
+        } catch (SQLException alreadyDone) {
             why.addSuppressed(alreadyDone);
         }
     }

@@ -39,7 +39,9 @@ final class Transactions {
         try {
             return database.inTransaction(handle -> {
                 var earlier = find(handle, run, key);
-                return earlier.isPresent() ? earlier.get() : commit(handle, run, epoch, work);
+                return earlier.isPresent()
+                        ? confirmed(handle, run, epoch, earlier.get())
+                        : commit(handle, run, epoch, work);
             });
         } catch (Conflict committedBefore) {
             // The answer to an earlier commit was lost, and that commit came through after the look.
@@ -59,13 +61,18 @@ final class Transactions {
     }
 
     private StepRecord commit(Handle handle, RunId run, long epoch, Transact work) {
-        var outcome = call(handle.getConnection(), work);
+        var outcome = confirmed(handle, run, epoch, call(handle.getConnection(), work));
+        insert(handle, run, outcome);
+        events.add(handle, NewEvent.completed(run, epoch, outcome));
+        return outcome;
+    }
+
+    /** The outcome, if the run is still this worker's: what another one has kept is not for those who lost it. */
+    private StepRecord confirmed(Handle handle, RunId run, long epoch, StepRecord outcome) {
         if (!isHeld(handle, run, epoch)) {
             throw new LeaseLost("Run %s: another worker has it now; the transaction of step %s was rolled back."
                     .formatted(run, outcome.key().label()));
         }
-        insert(handle, run, outcome);
-        events.add(handle, NewEvent.completed(run, epoch, outcome));
         return outcome;
     }
 

@@ -22,8 +22,10 @@ import dev.steadwork.store.WorkerRegistration;
 import dev.steadwork.store.Write;
 import dev.steadwork.testing.Proves;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -33,6 +35,7 @@ import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,6 +57,52 @@ class SqliteFileTest {
         var store = JdbcStores.open(Configs.of("jdbc:sqlite:" + file));
         store.migrate();
         return store;
+    }
+
+    @Test
+    @Proves("STEP-5")
+    void a_full_disk_that_has_room_again_is_written_as_before() throws SQLException {
+        var url = "jdbc:sqlite:" + directory.resolve("full.db");
+        var connections = new ArrayList<Connection>();
+        try (var store = JdbcStores.openSqlite(url, Configs.of(url), source -> remembering(source, connections));
+                var other = open(directory.resolve("full.db"))) {
+            store.migrate();
+            limit(connections, 1); // as many as are in use
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(() -> fill(store)).isInstanceOf(Unavailable.class);
+            }
+            limit(connections, 1_000_000);
+
+            fill(store);
+            assertThat(store.heartbeat(HEARTBEAT)).isNotNull();
+            fill(other);
+        }
+    }
+
+    private static void fill(Store store) {
+        for (int i = 0; i < 300; i++) {
+            store.write(List.of(new Write.Trigger(newRun())));
+        }
+    }
+
+    private static DataSource remembering(DataSource source, List<Connection> connections) {
+        return (DataSource) Proxy.newProxyInstance(
+                DataSource.class.getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
+                    var result = method.invoke(source, arguments);
+                    if (result instanceof Connection connection) {
+                        connections.add(connection);
+                    }
+                    return result;
+                });
+    }
+
+    /** Lets the database grow to so many pages: more is told like a full disk. */
+    private static void limit(List<Connection> connections, int pages) throws SQLException {
+        for (var connection : List.copyOf(connections)) {
+            try (var statement = connection.createStatement()) {
+                statement.execute("PRAGMA max_page_count = " + pages);
+            }
+        }
     }
 
     private static NewRun newRun() {
