@@ -3,6 +3,7 @@ package dev.steadwork.chaos;
 import dev.steadwork.Steadwork;
 import dev.steadwork.StoreSeam;
 import dev.steadwork.Unavailable;
+import dev.steadwork.Worker;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -17,12 +18,7 @@ public final class WorkerMain {
     public static void main(String[] arguments) {
         var setup = Setup.of(arguments);
         var history = History.open(setup.folder(), setup.process());
-        var builder = Steadwork.builder()
-                .lease(setup.lease())
-                .heartbeat(setup.lease().dividedBy(4))
-                .pollInterval(Duration.ofMillis(500))
-                .crashBudget(1_000)
-                .poolSize(8);
+        var builder = settings(setup);
         if (setup.lane() == OWN_POOL_LANE && !setup.isSqlite()) {
             var pool = new OwnPool(setup.url());
             builder.dataSource(pool.dataSource());
@@ -35,14 +31,27 @@ public final class WorkerMain {
             StoreSeam.through(builder, store -> new MutantStore(setup.mutant(), store, setup.directUrl()).store());
         }
         try (var steadwork = open(builder)) {
-            var worker = new Handlers(history)
-                    .addTo(steadwork.worker())
-                    .name(setup.process())
-                    .concurrency(100);
-            var started = insist(worker::start);
+            var worker = start(steadwork, history);
             history.add(Kind.STARTED, "", "", 0, "");
-            started.join();
+            worker.join();
         }
+    }
+
+    static Steadwork.Builder settings(Setup setup) {
+        return Steadwork.builder()
+                .lease(setup.lease())
+                .heartbeat(setup.lease().dividedBy(4))
+                .pollInterval(Duration.ofMillis(500))
+                .crashBudget(1_000)
+                .poolSize(8);
+    }
+
+    static Worker start(Steadwork steadwork, History history) {
+        var worker = new Handlers(history)
+                .addTo(steadwork.worker())
+                .name(history.process())
+                .concurrency(100);
+        return insist(worker::start);
     }
 
     static Steadwork open(Steadwork.Builder builder) {
