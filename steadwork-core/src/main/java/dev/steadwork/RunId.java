@@ -18,8 +18,10 @@ public record RunId(UUID uuid) implements Comparable<RunId> {
     public static RunId parse(@Nullable String given) {
         var text = Check.notNull("run id", given);
         try {
-            if (text.length() == 36) {
-                return new RunId(UUID.fromString(text));
+            var id = new RunId(UUID.fromString(text));
+            // Java reads groups of any length and drops what is too much: a mistyped id would be that of another run.
+            if (id.toString().equalsIgnoreCase(text)) {
+                return id;
             }
         } catch (IllegalArgumentException notAUuid) {
             // refused below, with our own words

@@ -246,8 +246,13 @@ class BadValueTest {
 
     @Test
     void text_that_is_not_a_run_id_is_refused() {
-        for (var bad :
-                List.of("", "run-1", "0192f0c1-7b3e-7cc1-8f4e", "0192f0c1-7b3e-7cc1-8f4e-2b1f6d0c9a3z", "1-1-1-1-1")) {
+        for (var bad : List.of(
+                "",
+                "run-1",
+                "0192f0c1-7b3e-7cc1-8f4e",
+                "0192f0c1-7b3e-7cc1-8f4e-2b1f6d0c9a3z",
+                "1-1-1-1-1",
+                "019f0c1-7b3e-7cc1-8f4ee-2b1f6d0c9a3e")) {
             assertRefused(INVALID_ARGUMENT, () -> RunId.parse(bad), "'" + bad + "'", "not a run id", "UUID");
         }
         assertRefused(INVALID_ARGUMENT, () -> RunId.parse(null), "run id", "null");
