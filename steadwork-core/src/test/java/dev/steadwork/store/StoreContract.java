@@ -32,11 +32,17 @@ abstract class StoreContract
                 EventRules,
                 OutboxRules {
     private final String url;
+    private final boolean listen;
     private Store store;
     private int tests;
 
     StoreContract(TestDatabase database) {
-        this.url = database.newUrl();
+        this(database.newUrl(), true);
+    }
+
+    StoreContract(String url, boolean listen) {
+        this.url = url;
+        this.listen = listen;
     }
 
     @BeforeAll
@@ -68,7 +74,7 @@ abstract class StoreContract
 
     @Override
     public Store openAnother(Duration staleAfter) {
-        return JdbcStores.open(new StoreConfig(url, null, null, null, "steadwork", 10, true, staleAfter));
+        return JdbcStores.open(new StoreConfig(url, null, null, null, "steadwork", 10, listen, staleAfter));
     }
 
     @Override
