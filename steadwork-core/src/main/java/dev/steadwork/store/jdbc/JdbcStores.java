@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** Opens the store that fits a URL or a data source. */
 public final class JdbcStores {
     private static final String POSTGRES_PREFIX = "jdbc:postgresql:";
+    private static final Pattern USER_BEFORE_HOST = Pattern.compile("jdbc:postgresql://[^/?]*@");
     private static final Pattern SCHEME = Pattern.compile("(?:[a-z0-9+.-]+:){1,2}");
 
     private JdbcStores() {}
@@ -36,6 +37,8 @@ public final class JdbcStores {
             return openSqlite(url, config, UnaryOperator.identity());
         }
         if (url.startsWith(POSTGRES_PREFIX)) {
+            refuseUserBeforeHost(url);
+            refuseUnreadable(url);
             var dialect = new PostgresDialect();
             return postgres(PostgresAccess.pool(url, config, dialect), postgresPlace(url), dialect, config);
         }
@@ -119,6 +122,22 @@ public final class JdbcStores {
         int parameters = address.indexOf('?');
         var plain = parameters < 0 ? address : address.substring(0, parameters);
         return "Postgres at " + plain.substring(plain.lastIndexOf('@') + 1);
+    }
+
+    /** The driver would take them for a part of the host's name, and print it. */
+    private static void refuseUserBeforeHost(String url) {
+        if (USER_BEFORE_HOST.matcher(url).lookingAt()) {
+            throw new InvalidArgument(
+                    "The URL has a user or a password before the host, which Postgres's driver does not read. Give them with user(...) and password(...).");
+        }
+    }
+
+    private static void refuseUnreadable(String url) {
+        if (!new org.postgresql.Driver().acceptsURL(url)) {
+            throw new InvalidArgument(
+                    "The URL of %s cannot be read by Postgres's driver; it must be jdbc:postgresql://host:port/database, with parameters after a question mark."
+                            .formatted(postgresPlace(url)));
+        }
     }
 
     /** Only the beginning: the rest may hold a password. */

@@ -22,6 +22,9 @@ final class SqlErrors {
     private static final Set<String> TRY_AGAIN = Set.of("40001", "40P01", "55P03", "25006");
     private static final Set<String> NOT_STORABLE = Set.of("22008", "22021", "22P05", "54000");
 
+    /** A start-up option is not known (08P01); a prepared statement is not there (26000), or is another session's (42P05). */
+    private static final Set<String> THROUGH_A_POOLER = Set.of("08P01", "26000", "42P05");
+
     private static final int SQLITE_ERROR = 1;
     private static final int SQLITE_PERM = 3;
     private static final int SQLITE_BUSY = 5;
@@ -89,6 +92,13 @@ final class SqlErrors {
     private static RuntimeException byState(SQLException e, String state, String doing) {
         if (state.equals("08006") && hasCause(e, SocketTimeoutException.class) || state.equals("57014")) {
             return new Timeout("The database did not answer in time while %s.".formatted(doing), e);
+        }
+        if (THROUGH_A_POOLER.contains(state)) {
+            return because(
+                    new PreconditionFailed(
+                            "What answers keeps no sessions, found while %s (SQLState %s). Through PgBouncer in transaction mode open with listen(false), and give a data source of your own prepareThreshold=0."
+                                    .formatted(doing, state)),
+                    e);
         }
         if (state.startsWith("08") || state.startsWith("53") || SHUTTING_DOWN.contains(state)) {
             return unreachable(e, doing, "SQLState " + state);
