@@ -22,8 +22,8 @@ final class SqlErrors {
     private static final Set<String> TRY_AGAIN = Set.of("40001", "40P01", "55P03", "25006");
     private static final Set<String> NOT_STORABLE = Set.of("22008", "22021", "22P05", "54000");
 
-    /** A start-up option is not known (08P01); a prepared statement is not there (26000), or is another session's (42P05). */
-    private static final Set<String> THROUGH_A_POOLER = Set.of("08P01", "26000", "42P05");
+    /** A prepared statement is not there, or is another session's. */
+    private static final Set<String> OTHER_SESSION = Set.of("26000", "42P05");
 
     private static final int SQLITE_ERROR = 1;
     private static final int SQLITE_PERM = 3;
@@ -78,6 +78,11 @@ final class SqlErrors {
         return "23505".equals(e.getSQLState());
     }
 
+    /** Whether what answers does not know an option of the connection, as PgBouncer does not. */
+    private static boolean isUnknownOption(SQLException e) {
+        return "08P01".equals(e.getSQLState()) && String.valueOf(e.getMessage()).contains("startup parameter");
+    }
+
     /** Whether SQLite refused the statement itself, which it also does when a table is missing. */
     static boolean isSqliteError(@Nullable SQLException e) {
         return e != null && e.getSQLState() == null && e.getErrorCode() == SQLITE_ERROR;
@@ -93,7 +98,7 @@ final class SqlErrors {
         if (state.equals("08006") && hasCause(e, SocketTimeoutException.class) || state.equals("57014")) {
             return new Timeout("The database did not answer in time while %s.".formatted(doing), e);
         }
-        if (THROUGH_A_POOLER.contains(state)) {
+        if (OTHER_SESSION.contains(state) || isUnknownOption(e)) {
             return because(
                     new PreconditionFailed(
                             "What answers keeps no sessions, found while %s (SQLState %s). Through PgBouncer in transaction mode open with listen(false), and give a data source of your own prepareThreshold=0."
