@@ -80,7 +80,12 @@ final class SqlErrors {
 
     /** Whether what answers does not know an option of the connection, as PgBouncer does not. */
     private static boolean isUnknownOption(SQLException e) {
-        return "08P01".equals(e.getSQLState()) && String.valueOf(e.getMessage()).contains("startup parameter");
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (String.valueOf(cause.getMessage()).contains("startup parameter")) {
+                return "08P01".equals(e.getSQLState());
+            }
+        }
+        return false;
     }
 
     /** Whether SQLite refused the statement itself, which it also does when a table is missing. */
