@@ -20,7 +20,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +34,6 @@ public final class Results implements Signals.Listener, AutoCloseable {
 
     private final Store store;
     private final Duration pollInterval;
-    private final Predicate<RunId> executes;
     private final Awaited awaited = new Awaited();
     /** Runs whose ends this process is storing, and whether a hint came meanwhile. */
     private final Map<RunId, Boolean> endingHere = new ConcurrentHashMap<>();
@@ -50,9 +48,7 @@ public final class Results implements Signals.Listener, AutoCloseable {
     private boolean started;
     private volatile boolean closed;
 
-    /** @param executes whether this process executes the run now */
-    public Results(Store store, Duration pollInterval, Predicate<RunId> executes) {
-        this.executes = executes;
+    public Results(Store store, Duration pollInterval) {
         this.store = store;
         this.pollInterval = pollInterval;
         this.subscription = store.signals().subscribe(this);
@@ -62,10 +58,7 @@ public final class Results implements Signals.Listener, AutoCloseable {
     CompletableFuture<RunEnd> of(RunId run) {
         var mine = new CompletableFuture<RunEnd>();
         var end = awaited.join(run, mine);
-        // A run that this process executes has not ended, and its end will be told to us. If it is ending, it may have
-        // been told
-        // before; in this order, because it ceases to be executed before it ceases to end.
-        if (end == mine && (endingHere.containsKey(run) || !executes.test(run))) {
+        if (end == mine) {
             lookAt(Set.of(run));
         }
         if (closed) {
@@ -79,8 +72,8 @@ public final class Results implements Signals.Listener, AutoCloseable {
      * end. Hints of it need no look meanwhile.
      */
     public Ending ending(RunId run) {
-        endingHere.put(run, false); // before the look at who waits, see of()
         var waiting = awaited.get(run);
+        endingHere.put(run, false);
         return new Ending() {
             @Override
             public void stored(RunEnd end) {
