@@ -24,6 +24,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
@@ -177,7 +178,12 @@ final class ClaimLoop implements Runnable, Signals.Listener {
             wantsSlots = true;
             return null;
         }
-        return new FreeSlot(run.type(), share);
+        var slot = new FreeSlot(run.type(), share);
+        if (!mayClaim()) { // looked at again: a worker that is closed waits for the slots that it sees taken
+            slot.close();
+            return null;
+        }
+        return slot;
     }
 
     private @Nullable Share shareOf(String type) {
@@ -209,7 +215,12 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         public void start(TriggerResult.Started started) {
             used = true;
             var run = started.run();
-            execute(run, new DatabaseClock(started.now(), takenAtNanos), share);
+            try {
+                execute(run, new DatabaseClock(started.now(), takenAtNanos), share);
+            } catch (RejectedExecutionException closed) {
+                // The run is accepted all the same, and its slot was given back.
+                log.warn("Run {}: the worker has been closed; it goes on when its lease has expired.", run.id());
+            }
             if (limitedQueues.contains(run.queue())) {
                 count(run);
             }

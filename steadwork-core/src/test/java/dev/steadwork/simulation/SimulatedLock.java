@@ -74,12 +74,12 @@ public final class SimulatedLock extends ReentrantLock {
 
         @Override
         public void awaitUninterruptibly() {
-            throw new UnsupportedOperationException("Nothing waits like this yet.");
+            throw new UnsupportedOperationException("The engine does not wait like this.");
         }
 
         @Override
         public boolean awaitUntil(Date deadline) {
-            throw new UnsupportedOperationException("Nothing waits like this yet.");
+            throw new UnsupportedOperationException("The engine does not wait like this.");
         }
 
         @Override
