@@ -13,11 +13,13 @@ import dev.steadwork.testing.Script;
 import dev.steadwork.testing.TcpProxy;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -70,6 +72,33 @@ class DatabaseClockTest {
             assertThat(run.info().times().due())
                     .isBetween(from.plusSeconds(30), databaseNow().plusSeconds(30));
             script.go();
+        }
+    }
+
+    /** The claim began before the run was there, and waited: Postgres fixes now() before it looks at the tables. */
+    @Test
+    @Proves({"LEASE-5", "RUN-1"})
+    void no_run_starts_before_it_was_created() throws SQLException {
+        try (var steadwork = engine(url);
+                var client = engine(url);
+                var connection = DriverManager.getConnection(url);
+                var statement = connection.createStatement()) {
+            steadwork.worker().handle(SCRIPT, new Script(line -> {})).start();
+            connection.setAutoCommit(false);
+            statement.execute("LOCK TABLE steadwork.step IN ACCESS EXCLUSIVE MODE");
+            await().atMost(PATIENCE).until(() -> waitsForALock(statement));
+
+            var run = client.workflow(SCRIPT).trigger(List.of());
+            connection.commit();
+            run.await(PATIENCE);
+
+            assertThat(run.info().startedAt()).isAfterOrEqualTo(run.info().createdAt());
+        }
+    }
+
+    private static boolean waitsForALock(Statement statement) throws SQLException {
+        try (var rows = statement.executeQuery("SELECT FROM pg_locks WHERE NOT granted")) {
+            return rows.next();
         }
     }
 

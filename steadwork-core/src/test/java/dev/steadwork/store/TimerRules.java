@@ -84,6 +84,18 @@ interface TimerRules extends StoreRules {
     }
 
     @Test
+    @Proves({"LEASE-6", "CLAIM-3"})
+    default void a_run_that_lost_its_worker_goes_before_those_that_have_not_begun() {
+        var lost = running();
+        var waiting = create(aRun());
+        store().heartbeat(heartbeat(new Heartbeat.Held(lost.id(), lost.epoch(), Duration.ZERO, null, null)));
+
+        assertThat(promote().promoted()).isEqualTo(1);
+
+        assertThat(claim(claimOf(TYPE, 10))).containsExactly(lost.id(), waiting);
+    }
+
+    @Test
     @Proves("LEASE-6")
     default void a_lease_that_has_not_ended_is_left_alone() {
         var run = running();

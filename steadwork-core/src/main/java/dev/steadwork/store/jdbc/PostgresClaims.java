@@ -39,7 +39,9 @@ final class PostgresClaims {
     }
 
     private Claim claimOnce(Connection connection, ClaimRequest request) throws SQLException {
-        // given: hides the values from the planner, so that one plan fits all claims and is kept.
+        // given: hides the values from the planner, so that one plan fits all claims and is kept. Its clock is read
+        // after
+        //     the snapshot was taken (now() is read before), so no run is claimed before it was created.
         // share: how many of the best runs wait in which queue; a single queue has them all.
         // due: locks so many of each queue, stepping over what others hold. A run that was claimed and handed back, or
         //     whose child ended, after this statement began may have steps that are not seen here: left for the next.
@@ -55,8 +57,9 @@ final class PostgresClaims {
                                 CAST(:prefixes AS text[]) AS prefixes,
                                 CAST(:versions AS text[]) AS versions,
                                 CAST(:limit AS bigint) AS runs,
-                                now() AS now,
-                                now() + :lease * interval '1 microsecond' AS lease_end),
+                                clock.now,
+                                clock.now + :lease * interval '1 microsecond' AS lease_end
+                           FROM (SELECT clock_timestamp() AS now) AS clock),
                      share AS MATERIALIZED (
                          SELECT best.queue, count(*) AS runs
                            FROM (SELECT q.queue

@@ -81,7 +81,7 @@ final class PostgresLimits {
     }
 
     private static void addTake(Pipeline pipeline, ClaimRequest request, Take take) {
-        // given: statement_timestamp() is read after the lock was waited for, now() before.
+        // given: its clock is read after the lock was waited for and the snapshot taken; now() is read before.
         // busy: a deleted run counts as long as its worker lives: nobody promotes it.
         // walk: once around the keys that wait, from the one after the last turn; '' stands for runs without a key. The
         // key
@@ -103,11 +103,12 @@ final class PostgresLimits {
                                 CAST(:prefixes AS text[]) AS prefixes,
                                 CAST(:versions AS text[]) AS versions,
                                 CAST(:limit AS bigint) AS runs,
-                                statement_timestamp() AS now,
-                                statement_timestamp() + :lease * interval '1 microsecond' AS lease_end,
+                                clock.now,
+                                clock.now + :lease * interval '1 microsecond' AS lease_end,
                                 rate_period * interval '1 microsecond' AS rate_period,
-                                statement_timestamp() - rate_period * interval '1 microsecond' AS rate_since
+                                clock.now - rate_period * interval '1 microsecond' AS rate_since
                            FROM steadwork.queue_limit
+                          CROSS JOIN (SELECT clock_timestamp() AS now) AS clock
                           WHERE shard = :shard
                             AND namespace = :namespace
                             AND queue = :queue),

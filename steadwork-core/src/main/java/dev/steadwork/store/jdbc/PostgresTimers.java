@@ -68,7 +68,8 @@ final class PostgresTimers {
     private static void addPromotion(
             Pipeline pipeline, String namespace, Map<String, Object> values, Promoted promoted) {
         // Raises the epoch of an expired lease in a transaction before the next claim, so that the claim sees all steps
-        // that were accepted under the old epoch. BETWEEN: as in the claim.
+        // that were accepted under the old epoch. Its run is due since it was first claimed: what lost its worker goes
+        // before what has not begun. BETWEEN: as in the claim.
         var sql = """
                 WITH given AS MATERIALIZED (
                          SELECT CAST(:namespace AS text) AS namespace,
@@ -99,6 +100,7 @@ final class PostgresTimers {
                             SET status = 'PENDING',
                                 lease_epoch = r.lease_epoch + CASE WHEN r.status = 'RUNNING' THEN 1 ELSE 0 END,
                                 lost_leases = r.lost_leases + CASE WHEN r.status = 'RUNNING' THEN 1 ELSE 0 END,
+                                due_at = CASE WHEN r.status = 'RUNNING' THEN r.started_at ELSE r.due_at END,
                                 worker = NULL,
                                 step_name = NULL,
                                 step_since = NULL,

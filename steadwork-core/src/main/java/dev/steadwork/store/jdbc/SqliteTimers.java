@@ -71,6 +71,7 @@ final class SqliteTimers {
                 UPDATE steadwork.run
                    SET lease_epoch = lease_epoch + (status = 'RUNNING'),
                        lost_leases = lost_leases + (status = 'RUNNING'),
+                       due_at = CASE WHEN status = 'RUNNING' THEN started_at ELSE due_at END,
                        status = 'PENDING',
                        worker = NULL,
                        step_name = NULL,
