@@ -78,7 +78,7 @@ public final class Steadwork implements AutoCloseable {
     private Steadwork(Store store, Payloads payloads, String namespace, Settings settings) {
         this.store = store;
         this.committer = new Committer(store, observers);
-        this.results = new Results(store, settings.pollInterval());
+        this.results = new Results(store, settings.pollInterval(), this::executes);
         this.engine = new Engine(store, committer, payloads, results, this::openingFor, namespace, closed);
         this.settings = settings;
         var deadlines = new Deadlines(store, namespace, new DeadLetterRuns(namespace, payloads));
@@ -211,6 +211,10 @@ public final class Steadwork implements AutoCloseable {
             duties.wake(Scheduler.NAME);
         }
         return worker;
+    }
+
+    private boolean executes(RunId run) {
+        return workers.stream().anyMatch(worker -> worker.executes(run));
     }
 
     private @Nullable Opening openingFor(NewRun run) {

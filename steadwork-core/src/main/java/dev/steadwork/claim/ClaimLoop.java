@@ -27,6 +27,7 @@ import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,9 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     private static final int PROMOTE_BATCH = 1000;
     /** How often timers are looked at while hints come in: a timer set just now may be due soon. */
     private static final long TIMER_LOOK_NANOS = Duration.ofMillis(50).toNanos();
+
+    /** How long a claim waits for further slots, if runs wait and few slots are free: many runs then cost one claim. */
+    private static final long GATHER_NANOS = Duration.ofMillis(2).toNanos();
 
     private static final Duration RECONNECT_WAIT = Duration.ofSeconds(1);
 
@@ -130,13 +134,16 @@ final class ClaimLoop implements Runnable, Signals.Listener {
 
     /** Takes what is ready and fits; whether more may be ready for slots that are free. */
     private boolean claimAndDispatch() {
-        pollIfDue();
-        promoteIfDue();
+        boolean somethingNew = pollIfDue() | promoteIfDue();
+        if (wantsSlots && slots.areFew()) {
+            LockSupport.parkNanos(GATHER_NANOS);
+        }
         boolean more = false;
         boolean full = false;
         heldBack = false;
         retryNanos = pollNanos;
         long hintsBefore = hints.get();
+        somethingNew |= hintsBefore != hintsHeeded;
         // If none waits for a slot, runs that are created in this process meanwhile may start as well.
         boolean all = wantsSlots || !openingsWanted;
         openingsWanted = false;
@@ -150,7 +157,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
                 slots.unreserve();
             }
         }
-        wantsSlots = full || more || heldBack;
+        wantsSlots = full && (wantsSlots || somethingNew) || more || heldBack;
         hintsHeeded = hintsBefore;
         return more;
     }
@@ -166,7 +173,6 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         if (share == null
                 || queue == null
                 || !mayClaim()
-                || wantsSlots
                 || !queues.contains(queue)
                 || limitedQueues.contains(queue)
                 || !spec.versions().isEmpty()) {
@@ -174,8 +180,8 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         }
         openingsWanted = true;
         boolean othersWait = hints.get() != hintsHeeded;
-        if (!slots.tryTake(run.type(), othersWait ? 1 : 0)) {
-            wantsSlots = true;
+        if (wantsSlots || !slots.tryTake(run.type(), othersWait ? 1 : 0)) {
+            wantsSlots |= slots.isFull(run.type());
             return null;
         }
         var slot = new FreeSlot(run.type(), share);
@@ -327,24 +333,27 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         }
     }
 
-    /** The safety net: looks at everything, in case a hint was lost. */
-    private void pollIfDue() {
+    /** The safety net: looks at everything, in case a hint was lost. Whether it was time. */
+    private boolean pollIfDue() {
         long now = System.nanoTime();
-        if (now - pollNanos >= 0) {
-            pollNanos = now + jittered(pollInterval).toNanos();
-            refreshQueues();
-            timersDueBy(now);
+        if (now - pollNanos < 0) {
+            return false;
         }
+        pollNanos = now + jittered(pollInterval).toNanos();
+        refreshQueues();
+        timersDueBy(now);
+        return true;
     }
 
-    private void promoteIfDue() {
+    /** Whether runs became ready by it. */
+    private boolean promoteIfDue() {
         if (System.nanoTime() - timersDueNanos < 0) {
-            return;
+            return false;
         }
         timersSeenNanos = System.nanoTime();
         timersDueNanos = pollNanos; // before the look: a hint meanwhile brings it forward
         if (queues.isEmpty()) {
-            return;
+            return false;
         }
         var promotion = store.promote(new PromoteRequest(namespace, queues, keeper.executing(), PROMOTE_BATCH));
         var untilNext = promotion.untilNext();
@@ -352,6 +361,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         if (untilNext != null && untilNext.compareTo(pollInterval.multipliedBy(2)) < 0) {
             timersDueBy(System.nanoTime() + untilNext.toNanos());
         }
+        return promotion.promoted() > 0;
     }
 
     private synchronized void timersDueBy(long nanos) {

@@ -86,6 +86,10 @@ final class LeaseKeeper implements Runnable, Signals.Listener {
         held.computeIfPresent(execution.id(), (id, now) -> now.execution() == execution ? null : now);
     }
 
+    boolean holds(RunId run) {
+        return held.containsKey(run);
+    }
+
     Set<RunId> executing() {
         return Set.copyOf(held.keySet());
     }

@@ -175,6 +175,10 @@ public final class RunningWorker implements Worker {
         return loop.openingFor(run);
     }
 
+    public boolean executes(RunId run) {
+        return keeper.holds(run);
+    }
+
     /** What the registry has to say, with every heartbeat. */
     private void heard(HeartbeatAnswer.Entry entry) {
         loop.drain(entry == HeartbeatAnswer.Entry.DRAIN);

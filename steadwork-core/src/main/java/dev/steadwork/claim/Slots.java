@@ -22,6 +22,11 @@ final class Slots {
         return used;
     }
 
+    /** Whether less than a quarter of them is free. */
+    synchronized boolean areFew() {
+        return used > 0 && 4 * (total - used) < total;
+    }
+
     /**
      * Sets free slots aside for a claim that is under way; how many there are. One claim at a time.
      *
@@ -54,6 +59,11 @@ final class Slots {
         }
         take(type);
         return true;
+    }
+
+    /** Whether none is free for this type, not even one that is set aside. */
+    synchronized boolean isFull(String type) {
+        return free(type) < 1;
     }
 
     private int free(String type) {

@@ -1,5 +1,7 @@
 package dev.steadwork.codec;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.util.JsonRecyclerPools;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
@@ -52,7 +54,11 @@ public final class JsonCodec implements Codec {
     }
 
     private static ObjectMapper defaultMapper() {
-        return JsonMapper.builder()
+        // Buffers that threads share: the usual ones belong to a thread, and a virtual one would make them anew.
+        var factory = JsonFactory.builder()
+                .recyclerPool(JsonRecyclerPools.newConcurrentDequePool())
+                .build();
+        return JsonMapper.builder(factory)
                 .addModule(new Jdk8Module())
                 .addModule(new JavaTimeModule())
                 .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS)

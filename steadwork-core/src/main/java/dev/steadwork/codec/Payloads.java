@@ -41,27 +41,35 @@ public record Payloads(Codec codec, Supplier<PayloadLimits> limits) {
 
     /** The payload of a value; the context (such as "input of checkout") is named in warnings and errors. */
     public Payload encode(String context, @Nullable Object value) {
+        return encode(() -> context, value);
+    }
+
+    public Payload encode(Supplier<String> context, @Nullable Object value) {
         return checked(context, encoded(context, value));
     }
 
-    private Payload encoded(String context, @Nullable Object value) {
+    private Payload encoded(Supplier<String> context, @Nullable Object value) {
         try {
             return codec.encode(value);
         } catch (Serialization problem) {
-            throw new Serialization(context + ": " + problem.getMessage(), problem);
+            throw new Serialization(context.get() + ": " + problem.getMessage(), problem);
         }
     }
 
     /** Refuses a payload over the maximum and warns of a large one. */
     public Payload checked(String context, Payload payload) {
+        return checked(() -> context, payload);
+    }
+
+    private Payload checked(Supplier<String> context, Payload payload) {
         var allowed = limits.get();
         if (payload.size() > allowed.maxBytes()) {
-            throw new PayloadTooLarge(context, payload.size(), allowed.maxBytes());
+            throw new PayloadTooLarge(context.get(), payload.size(), allowed.maxBytes());
         }
         if (payload.size() > allowed.warnBytes()) {
             log.warn(
                     "{} is {} bytes, over the warning size of {} bytes; consider external storage and a reference to it.",
-                    context,
+                    context.get(),
                     payload.size(),
                     allowed.warnBytes());
         }

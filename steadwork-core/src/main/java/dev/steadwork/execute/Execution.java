@@ -179,7 +179,7 @@ public final class Execution implements Runnable {
         try {
             var output = handling.handler().run(context, input(handling));
             context.checkAllAwaited();
-            return completed(executor.payloads().encode("Output of run " + run.id(), output));
+            return completed(executor.payloads().encode(() -> "Output of run " + run.id(), output));
         } catch (Suspension suspension) {
             return suspension.write();
         } catch (Throwable failure) {

@@ -217,11 +217,11 @@ final class StepRunner {
     }
 
     private Payload input(Task task) {
-        return executor.payloads().encode("Input of step " + where(task), task.options.input());
+        return executor.payloads().encode(() -> "Input of step " + where(task), task.options.input());
     }
 
     private Payload output(Task task, @Nullable Object result) {
-        return executor.payloads().encode("Output of step " + where(task), result);
+        return executor.payloads().encode(() -> "Output of step " + where(task), result);
     }
 
     private String where(Task task) {

@@ -10,16 +10,22 @@ import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Lets concurrent writes share transactions: while one batch is being committed, further writes queue up, and the next
- * transaction takes all of them. No artificial delay: an idle system commits at once. The futures complete when the write
- * is durable.
+ * transaction takes all of them. An idle system commits at once; under load a batch waits up to a millisecond for as many writes
+ * as the last ones had. The futures complete when the write is durable.
  */
 public final class Committer implements AutoCloseable {
     private static final int MAX_BATCH = 1000;
+    /** How long a batch waits for as many writes as came together lately, and how often it looks. */
+    private static final long GATHER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
 
     /** Wakes a lane that waits, so that it sees that it is to end. */
     private static final Pending END =
@@ -64,14 +70,14 @@ public final class Committer implements AutoCloseable {
     }
 
     /**
-     * Triggers go by themselves, because few large batches cost less than many small ones. All writes of workers for a run take the
-     * same lane, so they are applied in the order they were made.
+     * Writes of a kind go together: one statement for many of them costs less than several for some of them. What a run writes
+     * is not put in order by this: whoever executes it waits for a write before it makes one that depends on it.
      */
     private Lane laneOf(Write write) {
-        if (write instanceof Write.Trigger || lanes.size() == 1) {
-            return lanes.get(0);
-        }
-        return lanes.get(1 + Math.floorMod(Signals.hash(write.run()), lanes.size() - 1));
+        int kind = write instanceof Write.Trigger
+                ? 0
+                : write instanceof Write.SaveStep || write instanceof Write.SaveAttempt ? 1 : 2;
+        return lanes.get(kind % lanes.size());
     }
 
     /** Commits what is queued, then refuses everything. */
@@ -100,16 +106,29 @@ public final class Committer implements AutoCloseable {
         @Override
         public void run() {
             var batch = new ArrayList<Pending>();
+            int last = 1;
+            int beforeLast = 1;
             try {
                 while (!closed || !queue.isEmpty()) {
                     batch.add(queue.take());
+                    gather(Math.max(last, beforeLast));
                     queue.drainTo(batch, MAX_BATCH - 1);
+                    beforeLast = last;
+                    last = batch.size();
                     batch.remove(END);
                     flush(batch);
                     batch.clear();
                 }
             } catch (InterruptedException nobodyDoesThis) {
                 Thread.currentThread().interrupt();
+            }
+        }
+
+        /** Waits a moment for as many as came together lately, apart from the first: they are on their way. */
+        private void gather(int expected) {
+            long until = System.nanoTime() + GATHER_NANOS;
+            while (queue.size() + 1 < expected && System.nanoTime() - until < 0 && !closed) {
+                LockSupport.parkNanos(LOOK_NANOS);
             }
         }
 

@@ -9,8 +9,10 @@ import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.Store;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,10 +33,14 @@ import org.slf4j.LoggerFactory;
  */
 public final class Results implements Signals.Listener, AutoCloseable {
     private static final int MAX_LOOK = 1000;
+    /** After that time a run that is executed here is looked at all the same; most have ended by then. */
+    private static final long LATER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
     private static final Logger log = LoggerFactory.getLogger(Results.class);
 
     private final Store store;
     private final Duration pollInterval;
+    private final Predicate<RunId> executes;
     private final Awaited awaited = new Awaited();
     /** Runs whose ends this process is storing, and whether a hint came meanwhile. */
     private final Map<RunId, Boolean> endingHere = new ConcurrentHashMap<>();
@@ -45,10 +52,15 @@ public final class Results implements Signals.Listener, AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition lookNow = lock.newCondition();
     private final Set<RunId> toLookAt = new HashSet<>();
+    /** And since when, the longest first. */
+    private final Map<RunId, Long> toLookAtLater = new LinkedHashMap<>();
+
     private boolean started;
     private volatile boolean closed;
 
-    public Results(Store store, Duration pollInterval) {
+    /** @param executes whether this process executes the run now */
+    public Results(Store store, Duration pollInterval, Predicate<RunId> executes) {
+        this.executes = executes;
         this.store = store;
         this.pollInterval = pollInterval;
         this.subscription = store.signals().subscribe(this);
@@ -59,7 +71,13 @@ public final class Results implements Signals.Listener, AutoCloseable {
         var mine = new CompletableFuture<RunEnd>();
         var end = awaited.join(run, mine);
         if (end == mine) {
-            lookAt(Set.of(run));
+            // In this order: a run ceases to be executed before it ceases to end, and then its end may have been told.
+            boolean willBeTold = !endingHere.containsKey(run) && executes.test(run);
+            if (willBeTold) {
+                lookLaterAt(run);
+            } else {
+                lookAt(Set.of(run));
+            }
         }
         if (closed) {
             failAll();
@@ -72,8 +90,8 @@ public final class Results implements Signals.Listener, AutoCloseable {
      * end. Hints of it need no look meanwhile.
      */
     public Ending ending(RunId run) {
+        endingHere.put(run, false); // before the look at who waits, see of()
         var waiting = awaited.get(run);
-        endingHere.put(run, false);
         return new Ending() {
             @Override
             public void stored(RunEnd end) {
@@ -110,22 +128,39 @@ public final class Results implements Signals.Listener, AutoCloseable {
         lookAt(awaited.runs());
     }
 
-    private void lookAt(Iterable<RunId> runs) {
+    private void lookAt(Collection<RunId> runs) {
+        if (runs.isEmpty()) {
+            return;
+        }
         lock.lock();
         try {
-            runs.forEach(toLookAt::add);
-            if (!started && !toLookAt.isEmpty()) {
-                started = true;
-                var thread = new Thread(this::lookAround, "steadwork-results");
-                thread.setDaemon(true);
-                thread.start();
-            }
-            if (!toLookAt.isEmpty()) {
-                lookNow.signal();
+            toLookAt.addAll(runs);
+            startLooking();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The run is executed here, so its end will be told, unless somebody else ends it meanwhile. */
+    private void lookLaterAt(RunId run) {
+        lock.lock();
+        try {
+            boolean first = toLookAtLater.isEmpty();
+            toLookAtLater.putIfAbsent(run, System.nanoTime());
+            if (first) {
+                startLooking();
             }
         } finally {
             lock.unlock();
         }
+    }
+
+    private void startLooking() {
+        if (!started) {
+            started = true;
+            Threads.daemon("steadwork-results", this::lookAround).start();
+        }
+        lookNow.signal();
     }
 
     private void lookAround() {
@@ -152,8 +187,9 @@ public final class Results implements Signals.Listener, AutoCloseable {
         lock.lock();
         try {
             long left = pollInterval.toNanos();
-            while (toLookAt.isEmpty() && left > 0 && !closed) {
-                left = awaited.isEmpty() ? waitLong() : lookNow.awaitNanos(left);
+            for (long wait = untilLater(); toLookAt.isEmpty() && left > 0 && !closed; wait = untilLater()) {
+                long slept = Math.min(left, wait);
+                left = awaited.isEmpty() ? waitLong() : left - slept + lookNow.awaitNanos(slept);
             }
             var waiting = new HashMap<RunId, CompletableFuture<RunEnd>>();
             for (var run : toLookAt.isEmpty() ? awaited.runs() : toLookAt) {
@@ -167,6 +203,30 @@ public final class Results implements Signals.Listener, AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** How long until the oldest of those is due that are looked at later; if it is, a good part of them goes with it. */
+    private long untilLater() {
+        var oldest = toLookAtLater.values().iterator();
+        if (!oldest.hasNext()) {
+            return Long.MAX_VALUE;
+        }
+        long now = System.nanoTime();
+        long until = oldest.next() + LATER_NANOS - now;
+        if (until > 0) {
+            return until;
+        }
+        for (var later = toLookAtLater.entrySet().iterator(); later.hasNext(); ) {
+            var one = later.next();
+            if (now - one.getValue() < LATER_NANOS / 2) {
+                break;
+            }
+            if (awaited.get(one.getKey()) != null) {
+                toLookAt.add(one.getKey());
+            }
+            later.remove();
+        }
+        return LATER_NANOS / 2;
     }
 
     /** Nobody waits for anything: sleep until somebody does. */

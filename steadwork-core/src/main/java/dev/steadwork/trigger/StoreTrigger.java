@@ -50,7 +50,7 @@ public final class StoreTrigger<I, O> extends WorkflowTrigger<I, O> {
 
     @Override
     public RunHandle<O> trigger(@Nullable I input) {
-        return triggerOne(newRun(this, engine.payloads().encode("Input of workflow " + type, input)));
+        return triggerOne(newRun(this, engine.payloads().encode(() -> "Input of workflow " + type, input)));
     }
 
     @Override
@@ -103,8 +103,9 @@ public final class StoreTrigger<I, O> extends WorkflowTrigger<I, O> {
     }
 
     private NewRun item(int index, TriggerOptions<?> options, @Nullable I input) {
-        var context = "Input of item %d of workflow %s".formatted(index, type);
-        return newRun(options, engine.payloads().encode(context, input));
+        return newRun(
+                options,
+                engine.payloads().encode(() -> "Input of item %d of workflow %s".formatted(index, type), input));
     }
 
     private List<RunHandle<O>> triggerBatch(List<NewRun> runs) {

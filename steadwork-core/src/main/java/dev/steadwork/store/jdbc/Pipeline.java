@@ -8,6 +8,7 @@ import java.sql.Types;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jdbi.v3.core.statement.ColonPrefixSqlParser;
 import org.jdbi.v3.core.statement.ParsedSql;
@@ -109,6 +110,8 @@ final class Pipeline {
             throws SQLException {
         if (array.elements() == null) {
             statement.setNull(position, Types.ARRAY, "_" + array.elementType());
+        } else if (array.elements() instanceof UUID[] uuids) {
+            statement.setArray(position, UuidArray.of(connection, uuids));
         } else {
             statement.setArray(position, connection.createArrayOf(array.elementType(), array.elements()));
         }

@@ -110,15 +110,13 @@ final class PostgresPlainRuns {
                        u.retry,
                        u.input_type,
                        u.input
-                  FROM unnest(
-                           CAST(:runs AS uuid[]),
-                           CAST(:types AS text[]),
-                           CAST(:queues AS text[]),
-                           CAST(:priorities AS integer[]),
-                           CAST(:retries AS text[]),
-                           CAST(:inputTypes AS text[]),
-                           CAST(:inputs AS bytea[]))
-                    AS u (run_id, type, queue, priority, retry, input_type, input)
+                  FROM (SELECT unnest(CAST(:runs AS uuid[])) AS run_id,
+                               unnest(CAST(:types AS text[])) AS type,
+                               unnest(CAST(:queues AS text[])) AS queue,
+                               unnest(CAST(:priorities AS integer[])) AS priority,
+                               unnest(CAST(:retries AS text[])) AS retry,
+                               unnest(CAST(:inputTypes AS text[])) AS input_type,
+                               unnest(CAST(:inputs AS bytea[])) AS input) AS u
                  WHERE NOT EXISTS (
                        SELECT FROM steadwork.namespace AS ns
                         WHERE ns.namespace = :namespace
@@ -157,17 +155,15 @@ final class PostgresPlainRuns {
                        u.retry,
                        u.input_type,
                        u.input
-                  FROM unnest(
-                           CAST(:runs AS uuid[]),
-                           CAST(:types AS text[]),
-                           CAST(:queues AS text[]),
-                           CAST(:priorities AS integer[]),
-                           CAST(:leases AS bigint[]),
-                           CAST(:workers AS text[]),
-                           CAST(:retries AS text[]),
-                           CAST(:inputTypes AS text[]),
-                           CAST(:inputs AS bytea[]))
-                    AS u (run_id, type, queue, priority, lease, worker, retry, input_type, input)
+                  FROM (SELECT unnest(CAST(:runs AS uuid[])) AS run_id,
+                               unnest(CAST(:types AS text[])) AS type,
+                               unnest(CAST(:queues AS text[])) AS queue,
+                               unnest(CAST(:priorities AS integer[])) AS priority,
+                               unnest(CAST(:leases AS bigint[])) AS lease,
+                               unnest(CAST(:workers AS text[])) AS worker,
+                               unnest(CAST(:retries AS text[])) AS retry,
+                               unnest(CAST(:inputTypes AS text[])) AS input_type,
+                               unnest(CAST(:inputs AS bytea[])) AS input) AS u
                  WHERE NOT EXISTS (
                        SELECT FROM steadwork.namespace AS ns
                         WHERE ns.namespace = :namespace

@@ -127,21 +127,22 @@ final class PostgresSteps {
 
     /** The same for plain steps that are sent for the first time: fails as a whole if one of them is there. */
     static void addPlain(Pipeline pipeline, Flush.Kind<Write.SaveStep> saves) {
+        // The arrays are taken apart in the list of columns, in step: FROM would put each into a table of its own
+        // first.
         var sql = """
                 WITH held AS MATERIALIZED (
                          SELECT u.*, r.cancel_requested, r.pause_requested
-                           FROM unnest(
-                                    (SELECT CAST(:runs AS uuid[])),
-                                    (SELECT CAST(:epochs AS bigint[])),
-                                    (SELECT CAST(:names AS text[])),
-                                    (SELECT CAST(:occurrences AS integer[])),
-                                    (SELECT CAST(:positions AS integer[])),
-                                    (SELECT CAST(:attempts AS integer[])),
-                                    (SELECT CAST(:startedAts AS bigint[])),
-                                    (SELECT CAST(:finishedAts AS bigint[])),
-                                    (SELECT CAST(:outputTypes AS text[])),
-                                    (SELECT CAST(:outputs AS bytea[]))) WITH ORDINALITY
-                             AS u (run_id, epoch, name, occurrence, position, attempt, started_at, finished_at, output_type, output, n)
+                           FROM (SELECT unnest((SELECT CAST(:runs AS uuid[]))) AS run_id,
+                                        unnest((SELECT CAST(:epochs AS bigint[]))) AS epoch,
+                                        unnest((SELECT CAST(:names AS text[]))) AS name,
+                                        unnest((SELECT CAST(:occurrences AS integer[]))) AS occurrence,
+                                        unnest((SELECT CAST(:positions AS integer[]))) AS position,
+                                        unnest((SELECT CAST(:attempts AS integer[]))) AS attempt,
+                                        unnest((SELECT CAST(:startedAts AS bigint[]))) AS started_at,
+                                        unnest((SELECT CAST(:finishedAts AS bigint[]))) AS finished_at,
+                                        unnest((SELECT CAST(:outputTypes AS text[]))) AS output_type,
+                                        unnest((SELECT CAST(:outputs AS bytea[]))) AS output,
+                                        generate_series(1, (SELECT CAST(:count AS integer))) AS n) AS u
                           CROSS JOIN LATERAL (
                                SELECT cancel_requested_at IS NOT NULL AS cancel_requested,
                                       pause_requested_at IS NOT NULL AS pause_requested
@@ -168,10 +169,11 @@ final class PostgresSteps {
                                 output_type,
                                 output
                            FROM held)
-                SELECT CAST(n AS integer) AS n, cancel_requested, pause_requested
+                SELECT n, cancel_requested, pause_requested
                   FROM held
                 """;
         var values = fence(saves.writes())
+                .with("count", saves.writes().size())
                 .texts("names", save -> save.step().key().name())
                 .ints("occurrences", save -> save.step().key().occurrence())
                 .ints("positions", save -> save.step().key().position())

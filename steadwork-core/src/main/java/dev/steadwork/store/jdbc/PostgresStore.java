@@ -61,7 +61,7 @@ final class PostgresStore extends JdbcStore {
         analysis.lookSoon();
     }
 
-    /** One for triggers, and two that keep the disk and the cores of a small machine busy; more get in each other's way. */
+    /** One each for triggers, for steps, and for what ends or parks runs. */
     @Override
     public int lanes() {
         return 3;

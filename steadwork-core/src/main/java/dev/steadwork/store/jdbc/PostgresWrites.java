@@ -87,9 +87,11 @@ final class PostgresWrites {
             events.append(connection, flush.events());
             flush.recorded();
         }
-        createDeadLetters(connection, flush);
-        startChildren(connection, flush);
-        endChildren(connection, flush);
+        if (!oneTrip) {
+            createDeadLetters(connection, flush);
+            startChildren(connection, flush);
+            endChildren(connection, flush);
+        }
         explain(connection, flush);
         return flush;
     }
