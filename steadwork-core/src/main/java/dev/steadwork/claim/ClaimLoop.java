@@ -181,7 +181,9 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         openingsWanted = true;
         boolean othersWait = hints.get() != hintsHeeded;
         if (wantsSlots || !slots.tryTake(run.type(), othersWait ? 1 : 0)) {
-            wantsSlots |= slots.isFull(run.type());
+            if (slots.isFull(run.type())) {
+                wantsSlots = true;
+            }
             return null;
         }
         var slot = new FreeSlot(run.type(), share);

@@ -229,8 +229,9 @@ public final class Results implements Signals.Listener, AutoCloseable {
         return LATER_NANOS / 2;
     }
 
-    /** Nobody waits for anything: sleep until somebody does. */
+    /** Nobody waits for anything: sleep until somebody does, who then is the first again and wakes us. */
     private long waitLong() throws InterruptedException {
+        toLookAtLater.clear();
         lookNow.await(1, TimeUnit.HOURS);
         return pollInterval.toNanos();
     }
