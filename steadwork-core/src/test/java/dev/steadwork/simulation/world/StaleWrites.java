@@ -34,9 +34,23 @@ final class StaleWrites {
         for (var write : batch) {
             if (write instanceof Write.Fenced fenced && fenced.epoch() >= epochs.getOrDefault(fenced.run(), 0L)) {
                 stale.remove(fenced.run());
+                removeRelatives(fenced, stale);
             }
         }
         return stale;
+    }
+
+    /** An end also changes the parent that waits for it, and the children that end with it. */
+    private static void removeRelatives(Write.Fenced write, Map<RunId, String> stale) {
+        if (write instanceof Write.Finish finish) {
+            var parent = finish.parent();
+            if (parent != null) {
+                stale.remove(parent.run());
+            }
+            if (finish.endsChildren()) {
+                stale.clear();
+            }
+        }
     }
 
     void after(Map<RunId, String> before) {
