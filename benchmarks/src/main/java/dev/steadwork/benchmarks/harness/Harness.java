@@ -87,7 +87,7 @@ public final class Harness {
         }
         var problem = node.install();
         if (!problem.isEmpty()) {
-            peers.removeAll(NodePeers.NAMES);
+            peers.removeIf(peer -> NodePeers.NAMES.contains(peer.split(":")[0]));
             System.err.printf("Left out: %s. %s%n", String.join(", ", NodePeers.NAMES), problem);
         }
         return options.withPeers(peers);

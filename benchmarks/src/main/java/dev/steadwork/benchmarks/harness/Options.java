@@ -15,6 +15,7 @@ import java.util.Set;
 /**
  * What the command line asks for.
  *
+ * @param peers who takes part; {@code PEER:PART} in that part only
  * @param results where the numbers and the report go
  * @param reportOnly write the report of numbers that are there already
  */
@@ -41,7 +42,9 @@ record Options(
 
     /** Those of the part that were chosen, in the part's order. */
     List<String> peersOf(Part part) {
-        return part.peers().stream().filter(peers::contains).toList();
+        return part.peers().stream()
+                .filter(peer -> peers.contains(peer) || peers.contains(peer + ":" + part.label()))
+                .toList();
     }
 
     Options withPeers(Set<String> chosen) {
@@ -140,10 +143,14 @@ record Options(
         private static Set<String> peers(String list) {
             var all = Part.allPeers();
             var chosen = new LinkedHashSet<>(Arrays.asList(list.split(",")));
-            for (var peer : chosen) {
-                if (!all.contains(peer)) {
+            for (var word : chosen) {
+                var peer = word.split(":", 2);
+                if (!all.contains(peer[0])) {
                     throw new UsageError(
-                            "no peer is called '%s'; there are %s".formatted(peer, String.join(", ", all)));
+                            "no peer is called '%s'; there are %s".formatted(peer[0], String.join(", ", all)));
+                }
+                if (peer.length > 1) {
+                    parts(peer[1]);
                 }
             }
             return chosen;

@@ -34,6 +34,14 @@ class OptionsTest {
         assertThat(options.results()).isEqualTo(Path.of("home", "results", "mine"));
     }
 
+    @Test
+    void a_peer_may_take_part_in_one_part_only() {
+        var options = parse("--peers", "steadwork,dbos-java:workflow");
+
+        assertThat(options.peersOf(Part.QUEUE)).containsExactly("steadwork");
+        assertThat(options.peersOf(Part.WORKFLOW)).containsExactly("steadwork", "dbos-java");
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     --fast              | unknown option '--fast'
@@ -43,6 +51,7 @@ class OptionsTest {
                     --rounds many       | --rounds is 'many'; it must be a number from 1 to 99
                     --parts queue,sleep | no part is called 'sleep'; there are limits, queue
                     --peers rawest      | no peer is called 'rawest'; there are
+                    --peers raw:idle    | no part is called 'idle'
                     one two             | there are two names, 'one' and 'two'
                     ../elsewhere        | is not a name
                     --report            | --report needs the NAME
