@@ -78,7 +78,7 @@ final class Load {
         if (roll < 30) {
             return item(Workflows.STEPS, 0, awaited);
         } else if (roll < 36) {
-            return item(Workflows.SLOW, 300 + length, awaited);
+            return item(Workflows.SLOW, slowMillis(length), awaited);
         } else if (roll < 48) {
             return item(Workflows.SLEEP, sleepMillis(length), awaited);
         } else if (roll < 56) {
@@ -91,6 +91,11 @@ final class Load {
             return item(Workflows.PARALLEL, 0, awaited);
         }
         return item(Workflows.TRANSACTION, 0, awaited);
+    }
+
+    /** Many are still executed by the next worker when one that was frozen goes on. */
+    private static int slowMillis(int roll) {
+        return 300 + roll * 6;
     }
 
     /** Some are longer than it takes to notice a crash, so that a sleep that a crash ended early is seen. */
