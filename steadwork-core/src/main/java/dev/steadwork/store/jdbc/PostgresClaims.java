@@ -40,8 +40,7 @@ final class PostgresClaims {
 
     private Claim claimOnce(Connection connection, ClaimRequest request) throws SQLException {
         // given: hides the values from the planner, so that one plan fits all claims and is kept. Its clock is read
-        // after
-        //     the snapshot was taken (now() is read before), so no run is claimed before it was created.
+        //     after the snapshot was taken (now() is read before), so no run is claimed before it was created.
         // share: how many of the best runs wait in which queue; a single queue has them all.
         // due: locks so many of each queue, stepping over what others hold. A run that was claimed and handed back, or
         //     whose child ended, after this statement began may have steps that are not seen here: left for the next.

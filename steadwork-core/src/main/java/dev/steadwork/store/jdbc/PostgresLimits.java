@@ -83,9 +83,8 @@ final class PostgresLimits {
     private static void addTake(Pipeline pipeline, ClaimRequest request, Take take) {
         // given: its clock is read after the lock was waited for and the snapshot taken; now() is read before.
         // busy: a deleted run counts as long as its worker lives: nobody promotes it.
-        // walk: once around the keys that wait, from the one after the last turn; '' stands for runs without a key. The
-        // key
-        //     itself is looked for by a range: only run_ready_key has that order, so no other index is taken for it.
+        // walk: once around the keys that wait, from the one after the last turn; '' stands for runs without a key.
+        //     The key is looked for by a range: only run_ready_key has that order, so no other index is taken for it.
         // due: the walk ends as soon as there is enough.
         // look: runs without a key are found among the first hundred that wait.
         // claimed: BETWEEN as in the claim of other queues.

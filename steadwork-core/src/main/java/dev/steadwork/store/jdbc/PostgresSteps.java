@@ -127,8 +127,7 @@ final class PostgresSteps {
 
     /** The same for plain steps that are sent for the first time: fails as a whole if one of them is there. */
     static void addPlain(Pipeline pipeline, Flush.Kind<Write.SaveStep> saves) {
-        // The arrays are taken apart in the list of columns, in step: FROM would put each into a table of its own
-        // first.
+        // The arrays are taken apart in the list of columns: FROM would first put each into a table of its own.
         var sql = """
                 WITH held AS MATERIALIZED (
                          SELECT u.*, r.cancel_requested, r.pause_requested
