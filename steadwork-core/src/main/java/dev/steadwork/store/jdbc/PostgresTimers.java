@@ -165,9 +165,8 @@ final class PostgresTimers {
         var requests = new HashMap<RunId, HeartbeatAnswer.Requests>();
         var alive = new Alive();
         var pipeline = new Pipeline(database);
-        addWorker(pipeline, heartbeat, alive);
+        addWorker(pipeline, heartbeat, alive, version);
         addLeases(pipeline, held, requests);
-        addSettings(pipeline, version);
         pipeline.run(connection);
         return new HeartbeatAnswer(alive.now, alive.entry, requests);
     }
@@ -178,7 +177,7 @@ final class PostgresTimers {
         private HeartbeatAnswer.Entry entry = HeartbeatAnswer.Entry.MISSING;
     }
 
-    private static void addWorker(Pipeline pipeline, Heartbeat heartbeat, Alive alive) {
+    private static void addWorker(Pipeline pipeline, Heartbeat heartbeat, Alive alive, long[] version) {
         var sql = """
                 WITH clock AS MATERIALIZED (SELECT now() AS now),
                      alive AS (
@@ -192,7 +191,10 @@ final class PostgresTimers {
                           WHERE w.namespace = :namespace
                             AND w.worker_id = :worker
                          RETURNING w.drain_requested_at IS NOT NULL AS drain)
-                SELECT clock.now, alive.drain IS NULL AS missing, alive.drain
+                SELECT clock.now,
+                       alive.drain IS NULL AS missing,
+                       alive.drain,
+                       (SELECT coalesce(max(version), 0) FROM steadwork.namespace) AS version
                   FROM clock
                   LEFT JOIN alive ON true
                 """;
@@ -207,15 +209,8 @@ final class PostgresTimers {
         pipeline.add(sql, values, row -> {
             alive.now = row.getObject("now", OffsetDateTime.class).toInstant();
             alive.entry = HeartbeatAnswer.Entry.of(row.getBoolean("missing"), row.getBoolean("drain"));
+            version[0] = row.getLong("version");
         });
-    }
-
-    private static void addSettings(Pipeline pipeline, long[] version) {
-        var sql = """
-                SELECT coalesce(max(version), 0) AS version
-                  FROM steadwork.namespace
-                """;
-        pipeline.add(sql, Map.of(), row -> version[0] = row.getLong("version"));
     }
 
     private static void addLeases(
