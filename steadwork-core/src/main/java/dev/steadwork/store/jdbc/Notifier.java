@@ -23,9 +23,11 @@ import org.slf4j.LoggerFactory;
  */
 final class Notifier implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Notifier.class);
-    private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(4);
-    private static final Duration LAST_WAIT = Duration.ofSeconds(1);
     private static final long PAUSE_OF_ENDED = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final Duration LAST_WAIT = Duration.ofSeconds(1);
+
+    /** Nanoseconds from one message of a kind to the next. */
+    static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(4);
 
     private final Database database;
     private final Trips trips;

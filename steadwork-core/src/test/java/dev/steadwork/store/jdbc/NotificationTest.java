@@ -166,12 +166,12 @@ class NotificationTest extends PostgresFixture {
             for (int i = 0; i < 300; i++) {
                 store.write(List.of(new Write.Trigger(newRun())));
             }
-            long tensOfMillis = Duration.ofNanos(System.nanoTime() - begun).toMillis() / 10;
+            long pauses = (System.nanoTime() - begun) / Notifier.PAUSE;
             await().until(() -> heard.ready.contains(TOPIC));
 
             var notifications = connection.unwrap(PGConnection.class).getNotifications(100);
 
-            assertThat(notifications).isNotEmpty().hasSizeLessThanOrEqualTo((int) tensOfMillis + 2);
+            assertThat(notifications).isNotEmpty().hasSizeLessThanOrEqualTo((int) pauses + 2);
         }
     }
 
