@@ -21,10 +21,13 @@ final class Migrations {
 
     /** Applies what is missing; safe when several processes do it at once. */
     void migrate() {
-        for (int version = current() + 1; version <= latest(); version++) {
+        int found = current();
+        for (int version = found + 1; version <= latest(); version++) {
             apply(version);
         }
-        check();
+        if (found != latest()) {
+            check();
+        }
     }
 
     /** Refuses a schema of another version, saying what to do. */

@@ -49,6 +49,7 @@ final class PostgresTimers {
         }
     }
 
+    /** Looks before it writes: most of the time nothing is due. */
     Promoted promote(Connection connection, PromoteRequest request) throws SQLException {
         var promoted = new Promoted();
         var values = Columns.of(List.of())
@@ -58,10 +59,16 @@ final class PostgresTimers {
                 .with("limit", request.limit())
                 .with("executing", Columns.uuidArray(request.executing()))
                 .values();
-        var pipeline = new Pipeline(database);
-        addPromotion(pipeline, request.namespace(), values, promoted);
-        addNextDue(pipeline, values, promoted);
-        pipeline.run(connection);
+        var look = new Pipeline(database);
+        addNextDue(look, values, promoted);
+        look.run(connection);
+        if (Duration.ZERO.equals(promoted.untilNext)) {
+            promoted.untilNext = null;
+            var pipeline = new Pipeline(database);
+            addPromotion(pipeline, request.namespace(), values, promoted);
+            addNextDue(pipeline, values, promoted);
+            pipeline.run(connection);
+        }
         return promoted;
     }
 
