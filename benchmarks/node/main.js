@@ -6,7 +6,7 @@ import pg from 'pg'
 import { peers, dbosWorkflows } from './peers.js'
 
 const N = +(process.env.JOBS ?? 20000)
-const RATE = 200, WARM_SECONDS = 5, SECONDS = +(process.env.SECONDS ?? 20), WARM = +(process.env.WARM ?? 10)
+const RATE = 200, SECONDS = +(process.env.SECONDS ?? 20), WARM = +(process.env.WARM ?? 30)
 const [name, workload, mode] = process.argv.slice(2)
 
 // What every no-op job does.
@@ -100,7 +100,7 @@ async function queue(p) {
   const e = await p.enqueuer()
   let waiting = N / 4 + N
   result('w1_cold_single_per_s', N / 4 / await parallel(16, N / 4, () => e.one(0)))
-  for (const t = performance.now(); seconds(t) < WARM * 0.3; waiting += N / 4) await parallel(16, N / 4, () => e.one(0))
+  for (const t = performance.now(); seconds(t) < WARM * 0.1; waiting += N / 4) await parallel(16, N / 4, () => e.one(0))
   result('w1_single_per_s', N / await parallel(16, N, () => e.one(0)))
   result('w1_256_callers_per_s', N / await parallel(256, N, () => e.one(0)))
   waiting += N
@@ -129,15 +129,15 @@ async function queue(p) {
 
 async function latency(p) {
   await p.setup()
-  const n = RATE * (WARM_SECONDS + SECONDS)
+  const n = RATE * (WARM + SECONDS)
   waits = []
   const stop = await p.worker(mode)
   await sleep(2000)
   const feeder = spawn(process.execPath, [process.argv[1], name, 'feed'], { stdio: 'inherit' })
   const fed = new Promise((done) => feeder.on('exit', done))
-  await awaitCount(n, 180 + SECONDS)
+  await awaitCount(n, 180 + WARM + SECONDS)
   await fed
-  const w = waits.slice(RATE * WARM_SECONDS).sort((a, b) => a - b)
+  const w = waits.slice(RATE * WARM).sort((a, b) => a - b)
   for (const q of [50, 95, 99]) result(`w3_${mode}_p${q}_ms`, w[Math.floor(w.length * q / 100)] / 1000)
   await sleep(3000)
   const c = await connect()
@@ -151,7 +151,7 @@ async function latency(p) {
 async function feed(p) {
   const e = await p.enqueuer()
   const t = performance.now(), all = []
-  for (let i = 0; i < RATE * (WARM_SECONDS + SECONDS); i++) {
+  for (let i = 0; i < RATE * (WARM + SECONDS); i++) {
     const left = t + i * (1000 / RATE) - performance.now()
     if (left > 0) await sleep(left)
     all.push(e.one(micros()))

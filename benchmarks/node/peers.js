@@ -117,7 +117,7 @@ export async function dbosWorkflows({ connect, one, parallel, probe, result, sec
   await launch({ workerConcurrency: env('DBOS_WORKERS', 100), minPollingIntervalMs: env('DBOS_POLL', 10) })
   const direct = (n) => parallel(env('DBOS_INFLIGHT', 256), n, async (i) => (await DBOS.startWorkflow(flows.three)(i)).getResult())
   const c = await connect()
-  const N = Math.min(2000, env('WORKFLOWS', 20000)), warm = env('WARM', 10)
+  const N = Math.min(2000, env('WORKFLOWS', 20000)), warm = env('WARM', 30)
   result('w4_cold_workflows_per_s', N / 2 / await direct(N / 2))
   for (const t = performance.now(); seconds(t) < warm;) await direct(N / 2)
   const before = await probe(c)

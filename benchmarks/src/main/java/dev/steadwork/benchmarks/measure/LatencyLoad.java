@@ -7,8 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 /** W3 start latency of runs that come from a second process, and W6 the load of an idle worker with the same settings. */
 final class LatencyLoad {
     private static final int RATE = 200;
-    private static final int WARM_SECONDS = 5;
-    private static final int RUNS = RATE * (WARM_SECONDS + Scale.SECONDS);
+    private static final int RUNS = RATE * (Scale.WARM_SECONDS + Scale.SECONDS);
 
     private final Peer peer;
     private final String name;
@@ -27,9 +26,9 @@ final class LatencyLoad {
         try (var worker = peer.worker(mode)) {
             Thread.sleep(2000);
             var feeder = ChildProcess.start(name, "feed");
-            Jobs.awaitCount(RUNS, 180 + Scale.SECONDS);
+            Jobs.awaitCount(RUNS, 180 + Scale.WARM_SECONDS + Scale.SECONDS);
             feeder.waitFor();
-            var found = waits.percentiles(RATE * WARM_SECONDS, RUNS, 0.5, 0.95, 0.99);
+            var found = waits.percentiles(RATE * Scale.WARM_SECONDS, RUNS, 0.5, 0.95, 0.99);
             Output.result("w3_" + mode + "_p50_ms", found[0]);
             Output.result("w3_" + mode + "_p95_ms", found[1]);
             Output.result("w3_" + mode + "_p99_ms", found[2]);

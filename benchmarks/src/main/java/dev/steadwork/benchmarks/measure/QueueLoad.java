@@ -5,7 +5,7 @@ import java.util.Collections;
 /** W1 enqueue, W2 drain, W5 cost of a run. */
 final class QueueLoad {
     private static final int RUNS = Scale.RUNS;
-    private static final double SINGLE_WARM_SECONDS = Scale.WARM_SECONDS * 0.3;
+    private static final double SINGLE_WARM_SECONDS = Scale.WARM_SECONDS * 0.1;
 
     private final Peer peer;
     private long drainStart;

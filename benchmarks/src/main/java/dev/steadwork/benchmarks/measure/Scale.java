@@ -11,7 +11,7 @@ final class Scale {
     /** How long latencies and idle load are observed. */
     static final int SECONDS = Integer.getInteger("seconds", 20);
     /** How long a workload is repeated before it is measured. */
-    static final int WARM_SECONDS = Integer.getInteger("warm", 10);
+    static final int WARM_SECONDS = Integer.getInteger("warm", 30);
 
     static final int TIMERS = Integer.getInteger("timers", 10_000);
     static final int KILLS = Integer.getInteger("kills", 5);
