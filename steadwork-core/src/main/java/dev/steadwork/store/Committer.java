@@ -22,10 +22,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Committer implements AutoCloseable {
     private static final int MAX_BATCH = 1000;
-    /** How long a batch waits for as many writes as came together lately, and how often it looks. */
+    /** How long a batch waits for as many writes as came together lately, unless these are few, and how often it looks. */
     private static final long GATHER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
+    private static final int FEW = 4;
 
     /** Wakes a lane that waits, so that it sees that it is to end. */
     private static final Pending END =
@@ -111,7 +112,10 @@ public final class Committer implements AutoCloseable {
             try {
                 while (!closed || !queue.isEmpty()) {
                     batch.add(queue.take());
-                    gather(Math.max(last, beforeLast));
+                    int lately = Math.max(last, beforeLast);
+                    if (lately > FEW) {
+                        gather(lately);
+                    }
                     queue.drainTo(batch, MAX_BATCH - 1);
                     beforeLast = last;
                     last = batch.size();

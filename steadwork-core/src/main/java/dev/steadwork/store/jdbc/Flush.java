@@ -18,6 +18,7 @@ final class Flush {
     private final List<? extends Write> batch;
     private final @Nullable WriteResult[] answers;
     private final Set<Integer> ready = new HashSet<>();
+    private final Set<Integer> told = new HashSet<>();
     private final Set<Integer> parked = new HashSet<>();
     private final List<Integer> ended = new ArrayList<>();
     private final Effects effects = new Effects();
@@ -130,6 +131,11 @@ final class Flush {
         ready.addAll(topics);
     }
 
+    /** The transaction itself tells other processes of these queues. */
+    void told(Set<Integer> topics) {
+        told.addAll(topics);
+    }
+
     /** A timer of this queue has changed, too far away for other processes to care. */
     void parked(String namespace, String queue) {
         parked.add(Signals.topic(namespace, queue));
@@ -146,6 +152,13 @@ final class Flush {
 
     Set<Integer> readyTopics() {
         return ready;
+    }
+
+    /** Those of them of which other processes have yet to be told. */
+    Set<Integer> untoldTopics() {
+        var untold = new HashSet<>(ready);
+        untold.removeAll(told);
+        return untold;
     }
 
     Set<Integer> parkedTopics() {

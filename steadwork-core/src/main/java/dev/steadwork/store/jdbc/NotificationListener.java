@@ -114,6 +114,7 @@ final class NotificationListener implements AutoCloseable {
         var properties = new Properties();
         properties.setProperty("ApplicationName", "steadwork-listener");
         properties.setProperty("tcpKeepAlive", "true");
+        properties.setProperty("socketFactory", PromptSockets.class.getName());
         if (config.user() != null) {
             properties.setProperty("user", config.user());
         }

@@ -18,16 +18,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells other processes what happened, some milliseconds' worth at a time: at once if it has been quiet, and never as part
- * of the transactions themselves, because a commit that notifies waits for all others that do. Idle, it sends nothing.
+ * Tells other processes what happened, some milliseconds' worth at a time: at once if it has been quiet, and not as part of
+ * larger transactions, because a commit that notifies waits for all others that do. Idle, it sends nothing.
  */
 final class Notifier implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Notifier.class);
     private static final long PAUSE_OF_ENDED = TimeUnit.MILLISECONDS.toNanos(50);
     private static final Duration LAST_WAIT = Duration.ofSeconds(1);
 
-    /** Nanoseconds from one message of a kind to the next. */
+    /** Nanoseconds from one message of a kind to the next, over a while. */
     static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(4);
+
+    /** So many may follow each other at once. */
+    static final int BURST = 4;
 
     private final Database database;
     private final Trips trips;
@@ -37,7 +40,7 @@ final class Notifier implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Map<Kind, Set<Integer>> waiting = new EnumMap<>(Kind.class);
-    private final Map<Kind, Long> sentAt = new EnumMap<>(Kind.class);
+    private final Map<Kind, Long> nextFrom = new EnumMap<>(Kind.class);
     private boolean closed;
 
     Notifier(Database database, Trips trips, Notifications notifications) {
@@ -70,6 +73,25 @@ final class Notifier implements AutoCloseable {
             addNotify(pipeline, payloads);
             pipeline.run(connection);
         }
+    }
+
+    /**
+     * Lets a transaction with ready runs tell of them itself, which saves a round trip, unless something was told just now. Whether it
+     * does.
+     */
+    boolean tellsOnCommit(Pipeline transaction, Collection<Integer> topics) {
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            if (topics.isEmpty() || waiting.containsKey(Kind.READY) || waitOf(Kind.READY, now) > 0) {
+                return false;
+            }
+            sent(Kind.READY, now);
+        } finally {
+            lock.unlock();
+        }
+        addNotify(transaction, notifications.payloads(Kind.READY, topics));
+        return true;
     }
 
     private void addNotify(Pipeline pipeline, List<String> payloads) {
@@ -132,7 +154,7 @@ final class Notifier implements AutoCloseable {
             if (hashes != null && waitOf(kind, now) <= 0) {
                 payloads.addAll(notifications.payloads(kind, hashes));
                 waiting.remove(kind);
-                sentAt.put(kind, now);
+                sent(kind, now);
             }
         }
         return payloads;
@@ -151,9 +173,14 @@ final class Notifier implements AutoCloseable {
     }
 
     private long waitOf(Kind kind, long now) {
-        var last = sentAt.get(kind);
+        return nextFrom.getOrDefault(kind, now) - now;
+    }
+
+    /** What was not told while it was quiet may be told now, up to a burst. */
+    private void sent(Kind kind, long now) {
         long pause = kind == Kind.ENDED ? PAUSE_OF_ENDED : PAUSE;
-        return last == null ? 0 : last + pause - now;
+        long unused = Math.min(-waitOf(kind, now), (BURST - 1) * pause);
+        nextFrom.put(kind, now - unused + pause);
     }
 
     /** Returns when the hint that is on its way has been sent. */

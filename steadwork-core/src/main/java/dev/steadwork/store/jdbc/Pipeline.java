@@ -13,6 +13,7 @@ import java.util.stream.Collectors;
 import org.jdbi.v3.core.statement.ColonPrefixSqlParser;
 import org.jdbi.v3.core.statement.ParsedSql;
 import org.jdbi.v3.core.statement.SqlParser;
+import org.postgresql.PGStatement;
 
 /**
  * Whole statements that travel together: one round trip and, in autocommit mode, one transaction, because the driver
@@ -76,6 +77,7 @@ final class Pipeline {
     private static void run(Connection connection, List<Part> parts) throws SQLException {
         var sql = parts.stream().map(part -> part.statement.getSql()).collect(Collectors.joining(";\n"));
         try (var statement = connection.prepareStatement(sql)) {
+            keepPrepared(statement);
             bind(connection, statement, parts);
             boolean hasRows = statement.execute();
             for (var part : parts) {
@@ -85,6 +87,16 @@ final class Pipeline {
                     part.counts.read(statement.getUpdateCount());
                 }
                 hasRows = statement.getMoreResults();
+            }
+        }
+    }
+
+    /** Our statements come again: the driver is not to wait for the fifth time, unless it was told never to prepare any. */
+    private static void keepPrepared(PreparedStatement statement) throws SQLException {
+        if (statement.isWrapperFor(PGStatement.class)) {
+            var ofDriver = statement.unwrap(PGStatement.class);
+            if (ofDriver.getPrepareThreshold() > 1) {
+                ofDriver.setPrepareThreshold(1);
             }
         }
     }

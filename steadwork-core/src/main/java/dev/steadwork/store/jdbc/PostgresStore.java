@@ -45,13 +45,13 @@ final class PostgresStore extends JdbcStore {
         signals().subscribe(definitions);
         this.triggers =
                 new PostgresTriggers(database, config, recorded, new PostgresPlainRuns(definitions, knownNamespaces));
-        this.writes = new PostgresWrites(database, triggers, families, recorded);
+        var notifications = new Notifications(database.schema());
+        this.notifier = new Notifier(database, trips, notifications);
+        this.writes = new PostgresWrites(database, triggers, families, recorded, notifier);
         this.claims = new PostgresClaims(database);
         this.limits = new PostgresLimits(database);
         this.timers = new PostgresTimers(database);
         this.analysis = new EarlyAnalysis(database, trips);
-        var notifications = new Notifications(database.schema());
-        this.notifier = new Notifier(database, trips, notifications);
         this.listener = config.listen() ? NotificationListener.start(config, notifications, signals()) : null;
     }
 
@@ -81,7 +81,8 @@ final class PostgresStore extends JdbcStore {
             signals().recorded();
         }
         signals().ready(flush.parkedTopics());
-        tellReady(flush.readyTopics());
+        signals().ready(flush.readyTopics());
+        notifier.tell(Notifications.Kind.READY, flush.untoldTopics());
         tellEnded(flush.endedHashes());
         flush.effects().tell(this);
         return flush.answers();

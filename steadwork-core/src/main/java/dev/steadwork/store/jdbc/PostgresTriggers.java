@@ -140,6 +140,18 @@ final class PostgresTriggers {
         addInserts(pipeline, others, triggered);
     }
 
+    /** Where those of the runs will be ready that ask for nothing special, and are not started by who creates them. */
+    Set<Integer> expectedTopics(List<Write.Trigger> triggers) {
+        var topics = new HashSet<Integer>();
+        for (var trigger : triggers) {
+            var one = trigger.starter() == null ? plainRuns.plain(trigger) : null;
+            if (one != null) {
+                topics.add(Signals.topic(one.run().namespace(), one.queue()));
+            }
+        }
+        return topics;
+    }
+
     /** Creates all runs, or none if one is refused, in the connection's transaction. */
     Triggered createAll(Connection connection, List<NewRun> runs) throws SQLException {
         if (runs.size() == 1) {

@@ -17,16 +17,22 @@ final class PostgresWrites {
     /** More rows might fill the buffers of both sides while each waits for the other to read: then one by one. */
     private static final int MAX_PER_TRIP = 2_000;
 
+    /** Batches are as small as that when little happens. */
+    private static final int FEW = 4;
+
     private final Database database;
     private final PostgresTriggers triggers;
     private final Families families;
     private final PostgresEvents events;
+    private final Notifier notifier;
 
-    PostgresWrites(Database database, PostgresTriggers triggers, Families families, PostgresEvents events) {
+    PostgresWrites(
+            Database database, PostgresTriggers triggers, Families families, PostgresEvents events, Notifier notifier) {
         this.database = database;
         this.triggers = triggers;
         this.families = families;
         this.events = events;
+        this.notifier = notifier;
     }
 
     /** Whether the batch fits into one round trip in autocommit mode; otherwise it needs a transaction around it. */
@@ -75,6 +81,12 @@ final class PostgresWrites {
         var newRuns = asked.writes().stream().map(Write.Trigger::newRun).toList();
         if (firstTime) {
             triggers.addNew(pipeline, asked.writes(), triggered);
+            if (batch.size() <= FEW) {
+                var topics = triggers.expectedTopics(asked.writes());
+                if (notifier.tellsOnCommit(pipeline, topics)) {
+                    flush.told(topics);
+                }
+            }
         } else {
             triggers.addInserts(pipeline, newRuns, triggered);
         }

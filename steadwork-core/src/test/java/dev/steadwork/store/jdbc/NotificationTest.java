@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.steadwork.Payload;
 import dev.steadwork.RunStatus;
+import dev.steadwork.Workflow;
+import dev.steadwork.store.Definition;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.Store;
 import dev.steadwork.store.Write;
@@ -171,7 +173,30 @@ class NotificationTest extends PostgresFixture {
 
             var notifications = connection.unwrap(PGConnection.class).getNotifications(100);
 
-            assertThat(notifications).isNotEmpty().hasSizeLessThanOrEqualTo((int) pauses + 2);
+            assertThat(notifications).isNotEmpty().hasSizeLessThanOrEqualTo((int) pauses + 1 + Notifier.BURST);
+        }
+    }
+
+    @Test
+    void a_run_is_told_of_once() throws SQLException {
+        try (var connection = connect();
+                var statement = connection.createStatement()) {
+            statement.execute("LISTEN steadwork_steadwork");
+            var workflow = Workflow.define(TYPE, Object.class, Object.class);
+            store.register(NAMESPACE, List.of(Definition.of(workflow)));
+            store.write(List.of(new Write.Trigger(newRun())));
+            await().until(() -> heard.ready.contains(TOPIC));
+            heard.ready.clear();
+            await().pollDelay(Duration.ofNanos(2 * Notifier.PAUSE)).until(() -> true);
+            var before = connection.unwrap(PGConnection.class).getNotifications(1);
+
+            store.write(List.of(new Write.Trigger(newRun())));
+            await().until(() -> heard.ready.contains(TOPIC));
+            await().pollDelay(Duration.ofNanos(5 * Notifier.PAUSE)).until(() -> true);
+
+            assertThat(before).isNotEmpty();
+            assertThat(connection.unwrap(PGConnection.class).getNotifications(1))
+                    .hasSize(1);
         }
     }
 
