@@ -71,14 +71,15 @@ public final class Committer implements AutoCloseable {
     }
 
     /**
-     * Writes of a kind go together: one statement for many of them costs less than several for some of them. What a run writes
-     * is not put in order by this: whoever executes it waits for a write before it makes one that depends on it.
+     * Writes of a kind go together: one statement for many of them costs less than several for some of them. Most are steps: they
+     * have two lanes, so that one commits while the other gathers. What a run writes is not put in order by this: whoever executes
+     * it waits for a write before it makes one that depends on it.
      */
     private Lane laneOf(Write write) {
-        int kind = write instanceof Write.Trigger
-                ? 0
-                : write instanceof Write.SaveStep || write instanceof Write.SaveAttempt ? 1 : 2;
-        return lanes.get(kind % lanes.size());
+        boolean isStep = write instanceof Write.SaveStep || write instanceof Write.SaveAttempt;
+        int lane =
+                write instanceof Write.Trigger ? 0 : isStep ? 2 + (write.run().hashCode() & 1) : 1;
+        return lanes.get(lane % lanes.size());
     }
 
     /** Commits what is queued, then refuses everything. */

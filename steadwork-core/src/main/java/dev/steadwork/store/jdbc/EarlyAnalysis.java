@@ -50,7 +50,7 @@ final class EarlyAnalysis {
         thread.start();
     }
 
-    private void look() {
+    private synchronized void look() {
         try {
             var outgrown = outgrown();
             ANALYSE.forEach((table, sql) -> {

@@ -61,10 +61,10 @@ final class PostgresStore extends JdbcStore {
         analysis.lookSoon();
     }
 
-    /** One each for triggers, for steps, and for what ends or parks runs. */
+    /** One for triggers, one for what ends or parks runs, two for steps. */
     @Override
     public int lanes() {
-        return 3;
+        return 4;
     }
 
     @Override
