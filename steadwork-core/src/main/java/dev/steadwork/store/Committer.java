@@ -71,9 +71,9 @@ public final class Committer implements AutoCloseable {
     }
 
     /**
-     * Writes of a kind go together: one statement for many of them costs less than several for some of them. Most are steps: they
-     * have two lanes, so that one commits while the other gathers. What a run writes is not put in order by this: whoever executes
-     * it waits for a write before it makes one that depends on it.
+     * Writes of a kind go together: one statement for many of them costs less than several for some of them. Most are steps:
+     * they have two lanes, by run, so that some are sent while others are being committed. What a run writes is not put in
+     * order by this: whoever executes it waits for a write before it makes one that depends on it.
      */
     private Lane laneOf(Write write) {
         boolean isStep = write instanceof Write.SaveStep || write instanceof Write.SaveAttempt;

@@ -4,6 +4,7 @@ import dev.steadwork.store.Signals;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -114,14 +115,17 @@ final class NotificationListener implements AutoCloseable {
         var properties = new Properties();
         properties.setProperty("ApplicationName", "steadwork-listener");
         properties.setProperty("tcpKeepAlive", "true");
-        properties.setProperty("socketFactory", PromptSockets.class.getName());
+        var url = Objects.requireNonNull(config.url());
+        if (!url.contains("gssEncMode")) { // the driver reads such a connection in its own way
+            properties.setProperty("socketFactory", PromptSockets.class.getName());
+        }
         if (config.user() != null) {
             properties.setProperty("user", config.user());
         }
         if (config.password() != null) {
             properties.setProperty("password", config.password());
         }
-        return DriverManager.getConnection(config.url(), properties);
+        return DriverManager.getConnection(url, properties);
     }
 
     private boolean isClosed() {

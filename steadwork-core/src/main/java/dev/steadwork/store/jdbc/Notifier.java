@@ -26,7 +26,7 @@ final class Notifier implements AutoCloseable {
     private static final long PAUSE_OF_ENDED = TimeUnit.MILLISECONDS.toNanos(50);
     private static final Duration LAST_WAIT = Duration.ofSeconds(1);
 
-    /** Nanoseconds from one message of a kind to the next, over a while. */
+    /** Nanoseconds from one message to the next, over a while. Of ended runs only who awaits them wants to know. */
     static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(4);
 
     /** So many may follow each other at once. */
@@ -75,11 +75,8 @@ final class Notifier implements AutoCloseable {
         }
     }
 
-    /**
-     * Lets a transaction with ready runs tell of them itself, which saves a round trip, unless something was told just now. Whether it
-     * does.
-     */
-    boolean tellsOnCommit(Pipeline transaction, Collection<Integer> topics) {
+    /** Lets a transaction with ready runs tell of them itself, unless too much was told lately. Whether it does. */
+    boolean tryTellOnCommit(Pipeline transaction, Collection<Integer> topics) {
         lock.lock();
         try {
             long now = System.nanoTime();

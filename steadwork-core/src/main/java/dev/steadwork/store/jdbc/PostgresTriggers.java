@@ -71,6 +71,10 @@ final class PostgresTriggers {
             return !results.values().stream().allMatch(TriggerResult::accepted);
         }
 
+        boolean knows(List<NewRun> runs) {
+            return runs.stream().allMatch(this::knows);
+        }
+
         private boolean knows(NewRun run) {
             return results.containsKey(run.id());
         }

@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A batch of writes: one statement for all writes of a kind, all statements in one round trip. Statements answer with the
@@ -18,7 +19,7 @@ final class PostgresWrites {
     private static final int MAX_PER_TRIP = 2_000;
 
     /** Batches are as small as that when little happens. */
-    private static final int FEW = 4;
+    private static final int SMALL = 4;
 
     private final Database database;
     private final PostgresTriggers triggers;
@@ -62,15 +63,16 @@ final class PostgresWrites {
         try {
             return write(connection, batch, true, true);
         } catch (SQLException e) {
-            if (!SqlErrors.isDuplicate(e)) {
+            if (!SqlErrors.isDuplicate(e) && !SqlErrors.mayNotNotify(e)) {
                 throw e;
             }
-            // Something is sent again because its answer was lost; nothing of this trip was kept.
+            // Nothing of this trip was kept. Something is sent again because its answer was lost, or the notification,
+            // which is only a hint, was refused.
             return write(connection, batch, true, false);
         }
     }
 
-    /** @param firstTime whether to trust that no step and no new run is sent again */
+    /** @param firstTime whether to trust that no step and no new run is sent again, and that the transaction may notify */
     private Flush write(Connection connection, List<? extends Write> batch, boolean oneTrip, boolean firstTime)
             throws SQLException {
         var flush = new Flush(batch);
@@ -79,19 +81,19 @@ final class PostgresWrites {
         var pipeline = new Pipeline(database, batch.size() <= MAX_PER_TRIP);
         addFenced(pipeline, flush, firstTime);
         var newRuns = asked.writes().stream().map(Write.Trigger::newRun).toList();
+        var expected = Set.<Integer>of();
         if (firstTime) {
             triggers.addNew(pipeline, asked.writes(), triggered);
-            if (batch.size() <= FEW) {
-                var topics = triggers.expectedTopics(asked.writes());
-                if (notifier.tellsOnCommit(pipeline, topics)) {
-                    flush.told(topics);
-                }
-            }
+            expected = batch.size() <= SMALL ? triggers.expectedTopics(asked.writes()) : expected;
         } else {
             triggers.addInserts(pipeline, newRuns, triggered);
         }
+        boolean tells = notifier.tryTellOnCommit(pipeline, expected);
         pipeline.run(connection);
 
+        if (tells && triggered.knows(newRuns)) { // what is created later is told later
+            flush.told(expected);
+        }
         triggers.settle(connection, newRuns, triggered);
         answerTriggers(flush, asked, triggered);
         if (!oneTrip && isRecorded(batch)) {

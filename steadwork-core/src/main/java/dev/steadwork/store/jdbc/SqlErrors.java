@@ -78,6 +78,11 @@ final class SqlErrors {
         return "23505".equals(e.getSQLState());
     }
 
+    /** Whether it may be because of a notification: the role must not send any, or too many wait for a listener that hangs. */
+    static boolean mayNotNotify(SQLException e) {
+        return "42501".equals(e.getSQLState()) || "54000".equals(e.getSQLState());
+    }
+
     /** Whether what answers does not know an option of the connection, as PgBouncer does not. */
     private static boolean isUnknownOption(SQLException e) {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {

@@ -72,6 +72,23 @@ class LeastPrivilegeTest extends PostgresFixture {
     }
 
     @Test
+    @Proves("CLAIM-7")
+    void where_a_role_may_not_notify_runs_are_created_all_the_same() throws SQLException {
+        execute("REVOKE EXECUTE ON FUNCTION pg_notify(text, text) FROM public");
+        try (var steadwork = Steadwork.builder()
+                .url(urlOfRole())
+                .password("change-me")
+                .migrate(false)
+                .open()) {
+            steadwork.register(WORK);
+            steadwork.workflow(WORK).trigger("one");
+            steadwork.workflow(WORK).trigger("two");
+
+            assertThat(steadwork.runs().count()).isEqualTo(2);
+        }
+    }
+
+    @Test
     @Proves("OPS-3")
     void the_doctor_says_what_it_may_not_see_and_looks_at_the_rest() {
         try (var steadwork = Steadwork.builder()
