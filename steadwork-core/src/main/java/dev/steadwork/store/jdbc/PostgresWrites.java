@@ -81,13 +81,12 @@ final class PostgresWrites {
         var pipeline = new Pipeline(database, batch.size() <= MAX_PER_TRIP);
         addFenced(pipeline, flush, firstTime);
         var newRuns = asked.writes().stream().map(Write.Trigger::newRun).toList();
-        var expected = Set.<Integer>of();
         if (firstTime) {
             triggers.addNew(pipeline, asked.writes(), triggered);
-            expected = batch.size() <= SMALL ? triggers.expectedTopics(asked.writes()) : expected;
         } else {
             triggers.addInserts(pipeline, newRuns, triggered);
         }
+        var expected = firstTime && batch.size() <= SMALL ? triggers.expectedTopics(asked.writes()) : Set.<Integer>of();
         boolean tells = notifier.tryTellOnCommit(pipeline, expected);
         pipeline.run(connection);
 
