@@ -41,6 +41,9 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     /** How often timers are looked at while hints come in: a timer set just now may be due soon. */
     private static final long TIMER_LOOK_NANOS = Duration.ofMillis(50).toNanos();
 
+    /** A look that was slow is repeated after so many times as long. */
+    private static final int TIMER_LOOKS_SELDOM = 10;
+
     /** How long a claim waits for further slots, if runs wait and few slots are free: many runs then cost one claim. */
     private static final long GATHER_NANOS = Duration.ofMillis(2).toNanos();
 
@@ -67,7 +70,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     private volatile boolean stopping;
     private volatile boolean draining;
     private volatile long timersDueNanos = System.nanoTime();
-    private volatile long timersSeenNanos = System.nanoTime();
+    private volatile long timersNextNanos = System.nanoTime();
     private volatile boolean wantsSlots = true;
     /** Counts the hints that runs are ready, and how many of them came before the last look. */
     private final AtomicLong hints = new AtomicLong();
@@ -292,6 +295,9 @@ final class ClaimLoop implements Runnable, Signals.Listener {
 
     private int dispatch(Claimed claimed, Share share, long askedAtNanos) {
         noteHeldBack(claimed.heldBack());
+        if (claimed.lookAgainAfter() != null) {
+            retryAfter(claimed.lookAgainAfter());
+        }
         var clock = new DatabaseClock(claimed.now(), askedAtNanos);
         for (var run : claimed.runs()) {
             tellIfWoken(run, claimed.now());
@@ -330,9 +336,13 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         heldBack = true;
         var retryAfter = limit.retryAfter();
         if (retryAfter != null && retryAfter.compareTo(pollInterval.multipliedBy(2)) < 0) {
-            long retry = System.nanoTime() + retryAfter.toNanos();
-            retryNanos = retry - retryNanos < 0 ? retry : retryNanos;
+            retryAfter(retryAfter);
         }
+    }
+
+    private void retryAfter(Duration wait) {
+        long retry = System.nanoTime() + wait.toNanos();
+        retryNanos = retry - retryNanos < 0 ? retry : retryNanos;
     }
 
     /** The safety net: looks at everything, in case a hint was lost. Whether it was time. */
@@ -352,12 +362,15 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         if (System.nanoTime() - timersDueNanos < 0) {
             return false;
         }
-        timersSeenNanos = System.nanoTime();
+        long began = System.nanoTime();
+        timersNextNanos = began + TIMER_LOOK_NANOS;
         timersDueNanos = pollNanos; // before the look: a hint meanwhile brings it forward
         if (queues.isEmpty()) {
             return false;
         }
         var promotion = store.promote(new PromoteRequest(namespace, queues, keeper.executing(), PROMOTE_BATCH));
+        long took = System.nanoTime() - began;
+        timersNextNanos = began + Math.max(TIMER_LOOK_NANOS, TIMER_LOOKS_SELDOM * took);
         var untilNext = promotion.untilNext();
         // One that is due long after the next look may be centuries away.
         if (untilNext != null && untilNext.compareTo(pollInterval.multipliedBy(2)) < 0) {
@@ -427,7 +440,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     public void ready(int topic) {
         if (topics.contains(topic)) {
             hints.incrementAndGet();
-            timersDueBy(timersSeenNanos + TIMER_LOOK_NANOS);
+            timersDueBy(timersNextNanos);
             wakeup.wake();
         }
     }
@@ -441,7 +454,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     @Override
     public void gap() {
         hints.incrementAndGet();
-        timersDueBy(timersSeenNanos + TIMER_LOOK_NANOS);
+        timersDueBy(timersNextNanos);
         wakeup.wake();
     }
 

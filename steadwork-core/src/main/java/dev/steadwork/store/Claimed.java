@@ -10,14 +10,22 @@ import org.jspecify.annotations.Nullable;
  *
  * @param now the database's time of the claim
  * @param heldBack null unless the limit of a queue kept runs from a worker that would have taken them
+ * @param lookAgainAfter null unless it was left for later to look at everything
  */
 public record Claimed(
-        Instant now, List<ClaimedRun> runs, @Nullable HeldBack heldBack) {
+        Instant now,
+        List<ClaimedRun> runs,
+        @Nullable HeldBack heldBack,
+        @Nullable Duration lookAgainAfter) {
 
     public static final Claimed NOTHING = new Claimed(Instant.EPOCH, List.of());
 
     public Claimed(Instant now, List<ClaimedRun> runs) {
-        this(now, runs, null);
+        this(now, runs, null, null);
+    }
+
+    public Claimed(Instant now, List<ClaimedRun> runs, @Nullable HeldBack heldBack) {
+        this(now, runs, heldBack, null);
     }
 
     /**

@@ -1,75 +1,120 @@
 package dev.steadwork.store.jdbc;
 
-import dev.steadwork.Payload;
-import dev.steadwork.RunId;
-import dev.steadwork.RunInfo;
-import dev.steadwork.StepKind;
-import dev.steadwork.StepStatus;
 import dev.steadwork.store.ClaimRequest;
 import dev.steadwork.store.Claimed;
 import dev.steadwork.store.ClaimedRun;
-import dev.steadwork.store.StepRecord;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
-import java.util.UUID;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** Hands out PENDING runs, with their recorded steps, in one statement. */
 final class PostgresClaims {
     private static final int TRIES = 5;
 
+    private static final int MOST_KINDS = 1000;
+
     private final Database database;
+    private final Map<Kind, ReadyFloors> floors = new ConcurrentHashMap<>();
 
     PostgresClaims(Database database) {
         this.database = database;
     }
 
-    Claimed claim(Connection connection, ClaimRequest request) throws SQLException {
-        var claim = claimOnce(connection, request);
-        // Others took all that was best, while less urgent runs of other queues may still be there.
-        for (int tries = 1; claim.missedAll() && tries < TRIES; tries++) {
-            claim = claimOnce(connection, request);
+    /** Claims that would take the same runs. */
+    private record Kind(
+            String namespace,
+            List<String> queues,
+            List<String> types,
+            List<String> typePrefixes,
+            List<String> versions) {
+        static Kind of(ClaimRequest request) {
+            return new Kind(
+                    request.namespace(), request.queues(), request.types(), request.typePrefixes(), request.versions());
         }
-        return new Claimed(claim.now, claim.runs);
     }
 
-    private Claim claimOnce(Connection connection, ClaimRequest request) throws SQLException {
+    Claimed claim(Connection connection, ClaimRequest request) throws SQLException {
+        var look = floorsOf(request).look(request.queues());
+        var claim = claimOnce(connection, request, look.spans());
+        // Others took all that was best, while less urgent runs of other queues may still be there.
+        for (int tries = 1; claim.missedAll() && tries < TRIES; tries++) {
+            claim = claimOnce(connection, request, look.spans());
+        }
+        return claim.ended(look, request.limit());
+    }
+
+    private ReadyFloors floorsOf(ClaimRequest request) {
+        if (floors.size() > MOST_KINDS) {
+            floors.clear();
+        }
+        return floors.computeIfAbsent(Kind.of(request), kind -> new ReadyFloors(new WholeLooks()));
+    }
+
+    /** Runs became ready that count as ready since then. */
+    void becameReady(String namespace, Instant since) {
+        floors.forEach((kind, floor) -> {
+            if (kind.namespace.equals(namespace)) {
+                floor.becameReady(since);
+            }
+        });
+    }
+
+    private Claim claimOnce(Connection connection, ClaimRequest request, List<ReadyFloors.Span> spans)
+            throws SQLException {
         // given: hides the values from the planner, so that one plan fits all claims and is kept. Its clock is read
         //     after the snapshot was taken (now() is read before), so no run is claimed before it was created.
-        // share: how many of the best runs wait in which queue; a single queue has them all.
-        // due: locks so many of each queue, stepping over what others hold. A run that was claimed and handed back, or
+        // span: where to look, in the order of the claim if it is of one queue.
+        // share: how many of the best runs wait in which span. Of one queue nothing is counted: spans are emptied in
+        // turn.
+        // due: locks so many of each span, stepping over what others hold. A run that was claimed and handed back, or
         //     whose child ended, after this statement began may have steps that are not seen here: left for the next.
         // claimed: BETWEEN looks selective to the planner, which then looks up each run by its primary key, whatever it
         //     knows or does not know of the table.
-        // In the result a run stands before its steps.
         var sql = """
                 WITH given AS MATERIALIZED (
                          SELECT CAST(:namespace AS text) AS namespace,
                                 CAST(:worker AS text) AS worker,
-                                CAST(:queues AS text[]) AS queues,
                                 CAST(:types AS text[]) AS types,
                                 CAST(:prefixes AS text[]) AS prefixes,
                                 CAST(:versions AS text[]) AS versions,
+                                CAST(:several AS boolean) AS several,
                                 CAST(:limit AS bigint) AS runs,
                                 clock.now,
                                 clock.now + :lease * interval '1 microsecond' AS lease_end
                            FROM (SELECT clock_timestamp() AS now) AS clock),
+                     span AS MATERIALIZED (
+                         SELECT u.queue,
+                                u.highest,
+                                u.lowest,
+                                timestamptz 'epoch' + u.since * interval '1 microsecond' AS since
+                           FROM unnest(
+                                    (SELECT CAST(:queues AS text[])),
+                                    (SELECT CAST(:highest AS integer[])),
+                                    (SELECT CAST(:lowest AS integer[])),
+                                    (SELECT CAST(:since AS bigint[])))
+                             AS u (queue, highest, lowest, since)),
                      share AS MATERIALIZED (
-                         SELECT best.queue, count(*) AS runs
-                           FROM (SELECT q.queue
+                         SELECT best.queue, best.highest, best.lowest, best.since, count(*) AS runs
+                           FROM (SELECT span.*
                                    FROM given
-                                  CROSS JOIN unnest(given.queues) AS q (queue)
+                                  CROSS JOIN span
                                   CROSS JOIN LATERAL (
                                         SELECT priority, due_at, run_id
                                           FROM steadwork.run
                                          WHERE shard = :shard
                                            AND namespace = given.namespace
-                                           AND queue = q.queue
+                                           AND queue = span.queue
+                                           AND priority <= span.highest
+                                           AND priority >= span.lowest
+                                           AND due_at >= span.since
                                            AND status = 'PENDING'
                                            AND deleted_at IS NULL
                                            AND (type = ANY(given.types)
@@ -78,17 +123,17 @@ final class PostgresClaims {
                                            AND (cardinality(given.versions) = 0 OR version = ANY(given.versions))
                                          ORDER BY priority DESC, due_at, run_id
                                          LIMIT given.runs) AS head
-                                  WHERE cardinality(given.queues) > 1
+                                  WHERE given.several
                                   ORDER BY head.priority DESC, head.due_at, head.run_id
                                   LIMIT (SELECT runs FROM given)) AS best
-                          GROUP BY best.queue
+                          GROUP BY best.queue, best.highest, best.lowest, best.since
                          UNION ALL
-                         SELECT queues[1], runs
+                         SELECT span.*, given.runs
                            FROM given
-                          WHERE cardinality(queues) = 1),
+                          CROSS JOIN span
+                          WHERE NOT given.several),
                      due AS MATERIALIZED (
-                         SELECT head.run_id,
-                                row_number() OVER (ORDER BY head.priority DESC, head.due_at, head.run_id) AS n
+                         SELECT head.run_id, head.priority, head.due_at
                            FROM given
                           CROSS JOIN share
                           CROSS JOIN LATERAL (
@@ -97,6 +142,9 @@ final class PostgresClaims {
                                  WHERE shard = :shard
                                    AND namespace = given.namespace
                                    AND queue = share.queue
+                                   AND priority <= share.highest
+                                   AND priority >= share.lowest
+                                   AND due_at >= share.since
                                    AND status = 'PENDING'
                                    AND deleted_at IS NULL
                                    AND (type = ANY(given.types)
@@ -111,7 +159,8 @@ final class PostgresClaims {
                                 SELECT seen.lease_epoch, coalesce(seen.inbox, 0)
                                   FROM steadwork.run AS seen
                                  WHERE seen.shard = :shard
-                                   AND seen.run_id = head.run_id)),
+                                   AND seen.run_id = head.run_id)
+                          LIMIT (SELECT runs FROM given)),
                      claimed AS (
                          UPDATE steadwork.run AS r
                             SET status = 'RUNNING',
@@ -124,14 +173,14 @@ final class PostgresClaims {
                           CROSS JOIN given
                           WHERE r.shard = :shard
                             AND r.run_id = due.run_id
-                            AND due.n BETWEEN 1 AND 1000000
-                         RETURNING due.n, r.run_id, r.type, r.queue, r.priority, r.lease_epoch, r.attempt, r.retry, r.deadline,
+                            AND due.priority BETWEEN -2147483648 AND 2147483647
+                         RETURNING due.due_at AS ready_since, r.run_id, r.type, r.queue, r.priority, r.lease_epoch, r.attempt, r.retry, r.deadline,
                                    r.started_at, r.lost_leases, r.cancel_requested_at IS NOT NULL AS cancel_requested,
                                    r.parent_run_id, r.parent_step, r.depth, r.inbox, r.compensates IS NOT NULL AS compensates,
                                    r.input_type, r.input)
                 SELECT given.now,
-                       cardinality(given.queues) > 1 AND EXISTS (SELECT FROM share) AS wanted,
-                       c.n,
+                       CASE WHEN given.several THEN coalesce((SELECT CAST(sum(runs) AS bigint) FROM share), 0) END AS waiting,
+                       c.ready_since,
                        c.run_id,
                        c.type,
                        c.queue,
@@ -161,7 +210,7 @@ final class PostgresClaims {
                   FROM given
                   LEFT JOIN claimed AS c ON true
                 UNION ALL
-                SELECT NULL, NULL, c.n, c.run_id, NULL, NULL, NULL, NULL, s.attempt, NULL, NULL, s.started_at, NULL, NULL,
+                SELECT NULL, NULL, NULL, c.run_id, NULL, NULL, NULL, NULL, s.attempt, NULL, NULL, s.started_at, NULL, NULL,
                        s.child_run_id, NULL, NULL, NULL, NULL, s.output_type, s.output, s.name, s.occurrence, s.position, s.kind, s.status, s.error, s.finished_at,
                        s.wake_at
                   FROM claimed AS c
@@ -186,19 +235,22 @@ final class PostgresClaims {
                                   AND s.occurrence = a.occurrence)
                          ORDER BY name, occurrence, attempt DESC)) AS s
                  WHERE c.lease_epoch > 1
-                 ORDER BY n, position NULLS FIRST
                 """;
         var types = request.typePrefixes().isEmpty() ? request.types() : List.<String>of();
-        var values = Columns.of(List.of())
+        var values = Columns.of(spans)
                 .with("shard", Shards.ONLY)
                 .with("namespace", request.namespace())
                 .with("worker", request.worker())
-                .with("queues", Columns.textArray(request.queues()))
                 .with("types", Columns.textArray(types))
                 .with("prefixes", Columns.textArray(request.typePrefixes()))
                 .with("versions", Columns.textArray(request.versions()))
+                .with("several", request.queues().size() > 1)
                 .with("limit", request.limit())
                 .with("lease", Columns.micros(request.lease()))
+                .texts("queues", ReadyFloors.Span::queue)
+                .ints("highest", ReadyFloors.Span::highest)
+                .ints("lowest", ReadyFloors.Span::lowest)
+                .times("since", ReadyFloors.Span::since)
                 .values();
         var claim = new Claim();
         new Pipeline(database).add(sql, values, claim::read).run(connection);
@@ -206,88 +258,49 @@ final class PostgresClaims {
     }
 
     /** What one statement handed out. */
-    static final class Claim {
-        private final List<ClaimedRun> runs = new ArrayList<>();
-        private List<StepRecord> steps = List.of();
-        private Instant now = Instant.EPOCH;
-        private boolean wanted;
+    private static final class Claim {
+        private final ClaimedRows rows = new ClaimedRows();
+        private final List<Taken> taken = new ArrayList<>();
+        private @Nullable Long waiting;
 
-        boolean missedAll() {
-            return wanted && runs.isEmpty();
-        }
-
-        List<ClaimedRun> runs() {
-            return runs;
+        private record Taken(ClaimedRun run, Instant readySince) {
+            private static final Comparator<Taken> IN_ORDER = Comparator.comparing(
+                            (Taken taken) -> taken.run.priority(), Comparator.reverseOrder())
+                    .thenComparing(Taken::readySince)
+                    .thenComparing(taken -> taken.run.id());
         }
 
         void read(ResultSet row) throws SQLException {
-            if (row.getString("name") != null) {
-                steps.add(step(row));
-                return;
-            }
-            if (runs.isEmpty()) {
-                now = row.getObject("now", OffsetDateTime.class).toInstant();
-                wanted = row.getBoolean("wanted");
-            }
-            var run = row.getObject("run_id", UUID.class);
+            var run = rows.read(row);
             if (run != null) {
-                runs.add(run(row, new RunId(run)));
+                taken.add(new Taken(
+                        run, row.getObject("ready_since", OffsetDateTime.class).toInstant()));
+            }
+            if (waiting == null) {
+                waiting = row.getObject("waiting", Long.class);
             }
         }
 
-        private ClaimedRun run(ResultSet row, RunId run) throws SQLException {
-            long epoch = row.getLong("lease_epoch");
-            steps = epoch == 1 ? List.of() : new ArrayList<>();
-            var startedAt = time(row, "started_at");
-            return new ClaimedRun(
-                    run,
-                    row.getString("type"),
-                    row.getString("queue"),
-                    row.getInt("priority"),
-                    epoch,
-                    row.getInt("attempt"),
-                    Rows.payload(row.getString("payload_type"), row.getBytes("payload")),
-                    Rows.retry(row.getString("retry")),
-                    time(row, "deadline"),
-                    startedAt == null ? now : startedAt,
-                    row.getInt("lost_leases"),
-                    row.getBoolean("cancel_requested"),
-                    parent(row),
-                    row.getInt("depth"),
-                    row.getInt("inbox"),
-                    row.getBoolean("compensates"),
-                    steps);
+        boolean missedAll() {
+            return taken.isEmpty() && waiting != null && waiting > 0;
         }
 
-        private static StepRecord step(ResultSet row) throws SQLException {
-            return new StepRecord(
-                    new StepRecord.Key(row.getString("name"), row.getInt("occurrence"), row.getInt("position")),
-                    StepKind.valueOf(row.getString("kind")),
-                    StepStatus.valueOf(row.getString("status")),
-                    row.getInt("attempt"),
-                    Payload.NONE,
-                    Rows.payload(row.getString("payload_type"), row.getBytes("payload")),
-                    Rows.error(row.getString("error")),
-                    time(row, "started_at"),
-                    time(row, "finished_at"),
-                    time(row, "wake_at"),
-                    relative(row));
-        }
-
-        private static RunInfo.@Nullable Parent parent(ResultSet row) throws SQLException {
-            var parent = relative(row);
-            return parent == null ? null : new RunInfo.Parent(parent, row.getString("parent_step"));
-        }
-
-        /** The parent of a run, the child of a step. */
-        private static @Nullable RunId relative(ResultSet row) throws SQLException {
-            var id = row.getObject("relative", UUID.class);
-            return id == null ? null : new RunId(id);
-        }
-
-        private static @Nullable Instant time(ResultSet row, String column) throws SQLException {
-            var time = row.getObject(column, OffsetDateTime.class);
-            return time == null ? null : time.toInstant();
+        /** What was learnt of where the next claim has to look. */
+        Claimed ended(ReadyFloors.Look look, int limit) {
+            look.ended(taken.size());
+            rows.sortSteps();
+            taken.sort(Taken.IN_ORDER);
+            var runs = taken.stream().map(Taken::run).toList();
+            boolean all = waiting == null ? runs.size() < limit : waiting < limit;
+            if (all) {
+                var priorities = runs.stream().map(ClaimedRun::priority).distinct();
+                return new Claimed(rows.now(), runs, null, look.foundAll(rows.now(), priorities));
+            }
+            if (waiting == null) {
+                var last = taken.get(taken.size() - 1);
+                look.foundEnough(rows.now(), last.run.priority(), last.readySince);
+            }
+            return new Claimed(rows.now(), runs);
         }
     }
 }

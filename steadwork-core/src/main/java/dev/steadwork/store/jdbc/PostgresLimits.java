@@ -366,7 +366,6 @@ final class PostgresLimits {
                             AND u.n BETWEEN 1 AND 1000000
                             AND r.lease_epoch = u.epoch)
                 SELECT timestamptz 'epoch' + :now * interval '1 microsecond' AS now,
-                       false AS wanted,
                        c.n,
                        c.run_id,
                        c.type,
@@ -396,7 +395,7 @@ final class PostgresLimits {
                        NULL AS wake_at
                   FROM claimed AS c
                 UNION ALL
-                SELECT NULL, NULL, c.n, c.run_id, NULL, NULL, NULL, NULL, s.attempt, NULL, NULL, s.started_at, NULL, NULL,
+                SELECT NULL, c.n, c.run_id, NULL, NULL, NULL, NULL, s.attempt, NULL, NULL, s.started_at, NULL, NULL,
                        s.child_run_id, NULL, NULL, NULL, NULL, s.output_type, s.output, s.name, s.occurrence, s.position,
                        s.kind, s.status, s.error, s.finished_at, s.wake_at
                   FROM claimed AS c
@@ -429,8 +428,16 @@ final class PostgresLimits {
                 .uuids("runs", Held::run)
                 .longs("epochs", Held::epoch)
                 .values();
-        var claim = new PostgresClaims.Claim();
-        new Pipeline(database).add(sql, values, claim::read).run(connection);
-        return claim.runs();
+        var rows = new ClaimedRows();
+        var runs = new ArrayList<ClaimedRun>();
+        new Pipeline(database)
+                .add(sql, values, row -> {
+                    var run = rows.read(row);
+                    if (run != null) {
+                        runs.add(run);
+                    }
+                })
+                .run(connection);
+        return runs;
     }
 }

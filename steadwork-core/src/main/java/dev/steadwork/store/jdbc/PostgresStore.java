@@ -167,6 +167,10 @@ final class PostgresStore extends JdbcStore {
                     return lost;
                 })
                 : trips.autocommit(connection -> timers.promote(connection, request));
+        var readySince = promoted.readySince();
+        if (readySince != null) {
+            claims.becameReady(request.namespace(), readySince);
+        }
         var promotion = promoted.promotion();
         if (promotion.promoted() > 1) {
             tellReady(promoted.topics());

@@ -18,14 +18,25 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** What time does to runs: due sleepers and expired leases become PENDING, heartbeats put that off. */
 final class PostgresTimers {
     private final Database database;
+    private final Map<Kind, Floor> floors = new ConcurrentHashMap<>();
 
     PostgresTimers(Database database) {
         this.database = database;
+    }
+
+    /** Looks at the same timers. */
+    private record Kind(String namespace, List<String> queues) {}
+
+    /** Up to when none of them is set. As {@link ReadyFloors}: knowledge, not truth. */
+    private static final class Floor {
+        private final WholeLooks wholeLooks = new WholeLooks();
+        private volatile Instant since = Instant.MIN;
     }
 
     /** What became ready, and in which queues. */
@@ -33,10 +44,30 @@ final class PostgresTimers {
         private final Set<Integer> topics = new HashSet<>();
         private final List<NewEvent> events = new ArrayList<>();
         private int runs;
-        private @Nullable Duration untilNext;
+        private @Nullable Instant readySince;
+        private Instant now = Instant.EPOCH;
+        private @Nullable Instant nextDue;
 
         Promotion promotion() {
-            return new Promotion(runs, untilNext);
+            return new Promotion(
+                    runs, nextDue == null ? null : isMoreDue() ? Duration.ZERO : Duration.between(now, nextDue));
+        }
+
+        private boolean isMoreDue() {
+            return nextDue != null && !nextDue.isAfter(now);
+        }
+
+        private void add(int more, @Nullable OffsetDateTime since) {
+            runs += more;
+            if (since != null && (readySince == null || since.toInstant().isBefore(readySince))) {
+                readySince = since.toInstant();
+            }
+        }
+
+        /** The earliest time since which one of them counts as ready; null if none became ready. */
+        @Nullable
+        Instant readySince() {
+            return readySince;
         }
 
         Set<Integer> topics() {
@@ -51,19 +82,32 @@ final class PostgresTimers {
 
     /** Looks before it writes: most of the time nothing is due. */
     Promoted promote(Connection connection, PromoteRequest request) throws SQLException {
+        var floor = floors.computeIfAbsent(new Kind(request.namespace(), request.queues()), kind -> new Floor());
+        boolean whole = floor.wholeLooks.areDue();
+        long beganNanos = System.nanoTime();
+        var promoted = promoteSince(connection, request, whole ? Instant.MIN : floor.since);
+        if (whole) {
+            floor.wholeLooks.took(System.nanoTime() - beganNanos, promoted.runs);
+        }
+        var seen = promoted.now.minus(ReadyFloors.MARGIN);
+        floor.since = promoted.nextDue != null && promoted.nextDue.isBefore(seen) ? promoted.nextDue : seen;
+        return promoted;
+    }
+
+    private Promoted promoteSince(Connection connection, PromoteRequest request, Instant since) throws SQLException {
         var promoted = new Promoted();
         var values = Columns.of(List.of())
                 .with("shard", Shards.ONLY)
                 .with("namespace", request.namespace())
                 .with("queues", Columns.textArray(request.queues()))
+                .with("since", Columns.micros(since))
                 .with("limit", request.limit())
                 .with("executing", Columns.uuidArray(request.executing()))
                 .values();
         var look = new Pipeline(database);
         addNextDue(look, values, promoted);
         look.run(connection);
-        if (Duration.ZERO.equals(promoted.untilNext)) {
-            promoted.untilNext = null;
+        if (promoted.isMoreDue()) {
             var pipeline = new Pipeline(database);
             addPromotion(pipeline, request.namespace(), values, promoted);
             addNextDue(pipeline, values, promoted);
@@ -82,6 +126,7 @@ final class PostgresTimers {
                          SELECT CAST(:namespace AS text) AS namespace,
                                 CAST(:queues AS text[]) AS queues,
                                 CAST(:limit AS bigint) AS runs,
+                                timestamptz 'epoch' + :since * interval '1 microsecond' AS since,
                                 now() AS now),
                      due AS MATERIALIZED (
                          SELECT expired.run_id, expired.status, row_number() OVER () AS n
@@ -96,6 +141,7 @@ final class PostgresTimers {
                                            AND queue = q.queue
                                            AND status IN ('SLEEPING', 'RUNNING')
                                            AND deleted_at IS NULL
+                                           AND due_at >= given.since
                                            AND due_at <= given.now
                                            AND (status = 'SLEEPING' OR run_id NOT IN (SELECT e FROM unnest((SELECT CAST(:executing AS uuid[]))) AS e))
                                          ORDER BY due_at
@@ -117,20 +163,21 @@ final class PostgresTimers {
                           WHERE r.shard = :shard
                             AND r.run_id = due.run_id
                             AND due.n BETWEEN 1 AND 1000000
-                         RETURNING r.queue, r.run_id, r.lease_epoch, due.status)
+                         RETURNING r.queue, r.run_id, r.lease_epoch, r.due_at, due.status)
                 SELECT CAST(queue AS varchar(255)) AS queue,
                        CAST(count(*) AS integer) AS runs,
+                       min(due_at) AS ready_since,
                        CAST(NULL AS uuid) AS lost,
                        0 AS lease_epoch
                   FROM promoted
                  GROUP BY queue
                 UNION ALL
-                SELECT CAST(queue AS varchar(255)), 0, run_id, lease_epoch
+                SELECT CAST(queue AS varchar(255)), 0, NULL, run_id, lease_epoch
                   FROM promoted
                  WHERE status = 'RUNNING'
                 """;
         pipeline.add(sql, values, row -> {
-            promoted.runs += row.getInt("runs");
+            promoted.add(row.getInt("runs"), row.getObject("ready_since", OffsetDateTime.class));
             promoted.topics.add(Signals.topic(namespace, row.getString("queue")));
             var lost = row.getObject("lost", UUID.class);
             if (lost != null) {
@@ -149,6 +196,7 @@ final class PostgresTimers {
                         WHERE shard = :shard
                           AND namespace = (SELECT CAST(:namespace AS text))
                           AND queue = q.queue
+                          AND due_at >= (SELECT timestamptz 'epoch' + :since * interval '1 microsecond')
                           AND status IN ('SLEEPING', 'RUNNING')
                           AND deleted_at IS NULL
                           AND (status = 'SLEEPING' OR run_id NOT IN (SELECT e FROM unnest((SELECT CAST(:executing AS uuid[]))) AS e))
@@ -157,10 +205,8 @@ final class PostgresTimers {
                 """;
         pipeline.add(sql, values, row -> {
             var due = row.getObject("due_at", OffsetDateTime.class);
-            if (due != null) {
-                var until = Duration.between(row.getObject("now", OffsetDateTime.class), due);
-                promoted.untilNext = until.isNegative() ? Duration.ZERO : until;
-            }
+            promoted.now = row.getObject("now", OffsetDateTime.class).toInstant();
+            promoted.nextDue = due == null ? null : due.toInstant();
         });
     }
 

@@ -231,6 +231,67 @@ class PlansTest extends PostgresFixture {
     }
 
     @Test
+    void while_a_session_keeps_vacuum_from_its_work_what_was_handled_is_not_read_by_every_claim() throws SQLException {
+        leaveAnalysisToTheStore();
+        try (var idle = DriverManager.getConnection(url)) {
+            keepVacuumFromItsWork(idle);
+            leaveDeadEntries();
+            assertThat(pagesOf(() -> store.promote(promotion()))).isGreaterThan(100_000);
+            assertThat(pagesOf(() -> claim(10, LEASE))).isGreaterThan(100_000);
+
+            trigger(10);
+            assertThat(pagesOf(() -> assertThat(claim(20, LEASE)).hasSize(10)))
+                    .as("pages of run and its indexes")
+                    .isLessThan(1_000);
+            assertThat(pagesOf(() -> store.promote(promotion()))).isLessThan(1_000);
+        }
+    }
+
+    @Test
+    void a_run_that_lost_its_worker_is_found_although_it_is_older_than_what_was_taken() throws SQLException {
+        leaveAnalysisToTheStore();
+        try (var idle = DriverManager.getConnection(url)) {
+            trigger(1);
+            var lost = claim(List.of(TYPE), 1, Duration.ofMillis(100)).get(0);
+            keepVacuumFromItsWork(idle);
+            leaveDeadEntries();
+            assertThat(claim(1, LEASE)).isEmpty();
+            await().until(() -> store.promote(promotion()).promoted() == 1);
+
+            assertThat(claim(1, LEASE)).extracting(ClaimedRun::id).containsExactly(lost.id());
+        }
+    }
+
+    private static void keepVacuumFromItsWork(Connection idle) throws SQLException {
+        idle.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+        idle.setAutoCommit(false);
+        idle.createStatement().execute("SELECT 1");
+    }
+
+    /** As many runs leave them that were ready, claimed and ended. */
+    private void leaveDeadEntries() throws SQLException {
+        execute("""
+                INSERT INTO steadwork.run
+                    (shard, run_id, namespace, type, queue, status, priority, due_at, created_at, updated_at)
+                SELECT 0, gen_random_uuid(), 'default', 'checkout', 'checkout', 'PENDING', 0, now() - random() * interval '1 hour', now(), now()
+                  FROM generate_series(1, 150000)
+                """);
+        execute("UPDATE steadwork.run SET status = 'RUNNING' WHERE status = 'PENDING'");
+        execute(
+                "UPDATE steadwork.run SET status = 'COMPLETED', due_at = NULL WHERE status = 'RUNNING' AND worker IS NULL");
+    }
+
+    private long pagesOf(Runnable work) throws SQLException {
+        long before = pagesRead();
+        work.run();
+        return pagesRead() - before;
+    }
+
+    private static PromoteRequest promotion() {
+        return new PromoteRequest(NAMESPACE, List.of(TYPE), List.of(), 10);
+    }
+
+    @Test
     @Proves("WORKER-3")
     void a_claim_under_a_limit_reads_no_backlog_of_a_key_that_is_full() throws SQLException {
         limit(QueueLimit.concurrency(10).perKey(1));

@@ -1,0 +1,135 @@
+package dev.steadwork.store.jdbc;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Up to which time the ready runs that a kind of claim would take have been taken, so that the next claim need not look there:
+ * for each priority that was met, and for all others. It is knowledge, not truth: a run may become ready with an older time, if its
+ * transaction took long or another process has found its worker dead. So claims look at everything now and then.
+ */
+final class ReadyFloors {
+    /** Runs are ready a moment before they can be seen: their time is that at which their transaction began. */
+    static final Duration MARGIN = Duration.ofSeconds(1);
+
+    private static final int MOST_LEVELS = 8;
+
+    private final WholeLooks wholeLooks;
+    /** The highest priority first. */
+    private final NavigableMap<Integer, Instant> levels = new TreeMap<>(Collections.reverseOrder());
+
+    private Instant others = Instant.MIN;
+
+    ReadyFloors(WholeLooks wholeLooks) {
+        this.wholeLooks = wholeLooks;
+    }
+
+    /** A part of a queue that is looked at: these priorities, and what is ready since then. */
+    record Span(String queue, int highest, int lowest, Instant since) {}
+
+    /** Where a claim looks. */
+    final class Look {
+        private final List<Span> spans;
+        private final boolean whole;
+        private final long beganNanos = System.nanoTime();
+
+        private Look(List<Span> spans, boolean whole) {
+            this.spans = spans;
+            this.whole = whole;
+        }
+
+        List<Span> spans() {
+            return spans;
+        }
+
+        /** All that was there has been taken. When to look at everything, if this was not everything; else null. */
+        @Nullable
+        Duration foundAll(Instant now, Stream<Integer> priorities) {
+            takenUpTo(now.minus(MARGIN), priorities);
+            return whole ? null : wholeLooks.untilNext();
+        }
+
+        /** More may be there than has been taken, in this order up to a run like this. */
+        void foundEnough(Instant now, int lastPriority, Instant lastReadySince) {
+            takenUpTo(now.minus(MARGIN), lastPriority, lastReadySince);
+        }
+
+        void ended(int runs) {
+            if (whole) {
+                wholeLooks.took(System.nanoTime() - beganNanos, runs);
+            }
+        }
+    }
+
+    Look look(List<String> queues) {
+        boolean whole = wholeLooks.areDue();
+        return new Look(whole ? whole(queues) : spans(queues), whole);
+    }
+
+    private static List<Span> whole(List<String> queues) {
+        return queues.stream()
+                .map(queue -> new Span(queue, Integer.MAX_VALUE, Integer.MIN_VALUE, Instant.MIN))
+                .toList();
+    }
+
+    /** Each known priority apart: an index is entered at a time only if the priority is given. */
+    private synchronized List<Span> spans(List<String> queues) {
+        var spans = new ArrayList<Span>();
+        for (var queue : queues) {
+            long highest = Integer.MAX_VALUE;
+            for (var level : levels.entrySet()) {
+                int priority = level.getKey();
+                if (highest > priority) {
+                    spans.add(new Span(queue, (int) highest, priority + 1, others));
+                }
+                spans.add(new Span(queue, priority, priority, level.getValue()));
+                highest = priority - 1L;
+            }
+            if (highest >= Integer.MIN_VALUE) {
+                spans.add(new Span(queue, (int) highest, Integer.MIN_VALUE, others));
+            }
+        }
+        return spans;
+    }
+
+    private synchronized void takenUpTo(Instant time, Stream<Integer> priorities) {
+        others = time;
+        priorities.forEach(priority -> levels.put(priority, time));
+        if (levels.isEmpty()) {
+            levels.put(0, time); // the one that most runs have
+        }
+        levels.replaceAll((priority, since) -> time);
+        keepFew();
+    }
+
+    /** What is more urgent than the last run has been taken, and what is as urgent and ready for longer. */
+    private synchronized void takenUpTo(Instant time, int lastPriority, Instant lastReadySince) {
+        levels.headMap(lastPriority).replaceAll((priority, since) -> time);
+        levels.put(lastPriority, earlier(lastReadySince, time));
+        keepFew();
+    }
+
+    private void keepFew() {
+        if (levels.size() > MOST_LEVELS) {
+            others = earlier(others, Collections.min(levels.values()));
+            levels.clear();
+        }
+    }
+
+    /** Runs became ready that count as ready since then. */
+    synchronized void becameReady(Instant since) {
+        others = earlier(others, since);
+        levels.replaceAll((priority, floor) -> earlier(floor, since));
+    }
+
+    private static Instant earlier(Instant one, Instant other) {
+        return one.isBefore(other) ? one : other;
+    }
+}
