@@ -84,6 +84,17 @@ async function drain(p, n) {
   return { s, firstMs: first - t }
 }
 
+// Up to five passes, as many as begin within ten seconds: the median of their seconds, and how many there were.
+export async function passes(pass) {
+  const all = []
+  for (const t = performance.now(); all.length === 0 || (all.length < 5 && seconds(t) < 10);) all.push(await pass())
+  return { median: median(all), count: all.length }
+}
+function median(all) {
+  const sorted = [...all].sort((a, b) => a - b)
+  return (sorted[Math.floor((all.length - 1) / 2)] + sorted[Math.floor(all.length / 2)]) / 2
+}
+
 // Singly if the peer has no batches; then the time means nothing.
 async function enqueueBatch(p) {
   const e = await p.enqueuer()
@@ -97,27 +108,37 @@ async function enqueueBatch(p) {
 
 async function queue(p) {
   await p.setup()
-  const e = await p.enqueuer()
-  let waiting = N / 4 + N
+  let e = await p.enqueuer()
+  let waiting = N / 4
   result('w1_cold_single_per_s', N / 4 / await parallel(16, N / 4, () => e.one(0)))
   for (const t = performance.now(); seconds(t) < WARM * 0.1; waiting += N / 4) await parallel(16, N / 4, () => e.one(0))
-  result('w1_single_per_s', N / await parallel(16, N, () => e.one(0)))
-  result('w1_256_callers_per_s', N / await parallel(256, N, () => e.one(0)))
-  waiting += N
   await e.close()
   result('w2_cold_drain_per_s', waiting / (await drain(p, waiting)).s)
+  e = await p.enqueuer()
+  const single = await passes(() => parallel(16, N, () => e.one(0)))
+  result('w1_single_per_s', N / single.median)
+  const callers = await passes(() => parallel(256, N, () => e.one(0)))
+  result('w1_256_callers_per_s', N / callers.median)
+  await e.close()
+  await drain(p, N * (single.count + callers.count))
   for (let drained = 0; drained < WARM;) {
     await enqueueBatch(p)
     drained += (await drain(p, N)).s
   }
-  result('w1_batch_per_s', N / await enqueueBatch(p))
+  const batches = []
+  const drains = await passes(async () => {
+    batches.push(await enqueueBatch(p))
+    return (await drain(p, N)).s
+  })
+  result('w1_batch_per_s', N / median(batches))
+  result('w2_drain_per_s', N / drains.median)
+  await enqueueBatch(p)
   const c = await connect()
   await sleep(500)
   const before = await probe(c)
   const { s, firstMs } = await drain(p, N)
   await sleep(500)
   const after = await probe(c)
-  result('w2_drain_per_s', N / s)
   result('w2_first_ms', firstMs)
   result('w2_after_first_per_s', N / (s - firstMs / 1000))
   result('w5_xacts_per_job', (after.commits - before.commits) / N)
@@ -164,6 +185,6 @@ const p = peers(ran)[name]
 if (workload === 'queue') await queue(p)
 else if (workload === 'latency') await latency(p)
 else if (workload === 'feed') await feed(p)
-else if (workload === 'workflow') await dbosWorkflows({ connect, one, parallel, probe, result, seconds })
+else if (workload === 'workflow') await dbosWorkflows({ connect, one, parallel, passes, probe, result, seconds })
 else throw new Error(workload)
 process.exit(0)
