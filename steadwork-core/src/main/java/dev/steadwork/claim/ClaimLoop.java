@@ -368,12 +368,14 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         if (queues.isEmpty()) {
             return false;
         }
-        var promotion = store.promote(new PromoteRequest(namespace, queues, keeper.executing(), PROMOTE_BATCH));
+        // One that is due long after the next look may be centuries away.
+        var lookAhead = pollInterval.multipliedBy(2);
+        var promotion =
+                store.promote(new PromoteRequest(namespace, queues, keeper.executing(), PROMOTE_BATCH, lookAhead));
         long took = System.nanoTime() - began;
         timersNextNanos = began + Math.max(TIMER_LOOK_NANOS, TIMER_LOOKS_SELDOM * took);
         var untilNext = promotion.untilNext();
-        // One that is due long after the next look may be centuries away.
-        if (untilNext != null && untilNext.compareTo(pollInterval.multipliedBy(2)) < 0) {
+        if (untilNext != null && untilNext.compareTo(lookAhead) < 0) {
             timersDueBy(System.nanoTime() + untilNext.toNanos());
         }
         return promotion.promoted() > 0;

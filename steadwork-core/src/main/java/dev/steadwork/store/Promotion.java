@@ -8,6 +8,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param promoted how many runs are PENDING now
  * @param untilNext how long until the next timer or lease of the queues is due, by the database's clock: zero if more are
- *     due already, null if there is none
+ *     due already, null if there is none that had to be told of
  */
 public record Promotion(int promoted, @Nullable Duration untilNext) {}

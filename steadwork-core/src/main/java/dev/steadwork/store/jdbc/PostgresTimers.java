@@ -96,24 +96,30 @@ final class PostgresTimers {
 
     private Promoted promoteSince(Connection connection, PromoteRequest request, Instant since) throws SQLException {
         var promoted = new Promoted();
-        var values = Columns.of(List.of())
-                .with("shard", Shards.ONLY)
-                .with("namespace", request.namespace())
-                .with("queues", Columns.textArray(request.queues()))
-                .with("since", Columns.micros(since))
-                .with("limit", request.limit())
-                .with("executing", Columns.uuidArray(request.executing()))
-                .values();
         var look = new Pipeline(database);
-        addNextDue(look, values, promoted);
+        addNextDue(look, values(request, since), promoted);
         look.run(connection);
-        if (promoted.isMoreDue()) {
+        var nextDue = promoted.nextDue;
+        if (nextDue != null && promoted.isMoreDue()) {
+            var values = values(request, nextDue);
             var pipeline = new Pipeline(database);
             addPromotion(pipeline, request.namespace(), values, promoted);
             addNextDue(pipeline, values, promoted);
             pipeline.run(connection);
         }
         return promoted;
+    }
+
+    private static Map<String, Object> values(PromoteRequest request, Instant since) {
+        return Columns.of(List.of())
+                .with("shard", Shards.ONLY)
+                .with("namespace", request.namespace())
+                .with("queues", Columns.textArray(request.queues()))
+                .with("since", Columns.micros(since))
+                .with("lookAhead", Columns.micros(request.lookAhead()))
+                .with("limit", request.limit())
+                .with("executing", Columns.uuidArray(request.executing()))
+                .values();
     }
 
     private static void addPromotion(
@@ -197,6 +203,7 @@ final class PostgresTimers {
                           AND namespace = (SELECT CAST(:namespace AS text))
                           AND queue = q.queue
                           AND due_at >= (SELECT timestamptz 'epoch' + :since * interval '1 microsecond')
+                          AND due_at <= (SELECT now() + :lookAhead * interval '1 microsecond')
                           AND status IN ('SLEEPING', 'RUNNING')
                           AND deleted_at IS NULL
                           AND (status = 'SLEEPING' OR run_id NOT IN (SELECT e FROM unnest((SELECT CAST(:executing AS uuid[]))) AS e))

@@ -26,6 +26,7 @@ final class ReadyFloors {
     private final NavigableMap<Integer, Instant> levels = new TreeMap<>(Collections.reverseOrder());
 
     private Instant others = Instant.MIN;
+    private int lowered;
 
     ReadyFloors(WholeLooks wholeLooks) {
         this.wholeLooks = wholeLooks;
@@ -38,11 +39,13 @@ final class ReadyFloors {
     final class Look {
         private final List<Span> spans;
         private final boolean whole;
+        private final int loweredBefore;
         private final long beganNanos = System.nanoTime();
 
-        private Look(List<Span> spans, boolean whole) {
+        private Look(List<Span> spans, boolean whole, int loweredBefore) {
             this.spans = spans;
             this.whole = whole;
+            this.loweredBefore = loweredBefore;
         }
 
         List<Span> spans() {
@@ -52,13 +55,22 @@ final class ReadyFloors {
         /** All that was there has been taken. When to look at everything, if this was not everything; else null. */
         @Nullable
         Duration foundAll(Instant now, Stream<Integer> priorities) {
-            takenUpTo(now.minus(MARGIN), priorities);
+            raise(() -> takenUpTo(now.minus(MARGIN), priorities));
             return whole ? null : wholeLooks.untilNext();
         }
 
         /** More may be there than has been taken, in this order up to a run like this. */
         void foundEnough(Instant now, int lastPriority, Instant lastReadySince) {
-            takenUpTo(now.minus(MARGIN), lastPriority, lastReadySince);
+            raise(() -> takenUpTo(now.minus(MARGIN), lastPriority, lastReadySince));
+        }
+
+        /** Unless runs became ready meanwhile that this claim may not have seen. */
+        private void raise(Runnable change) {
+            synchronized (ReadyFloors.this) {
+                if (lowered == loweredBefore) {
+                    change.run();
+                }
+            }
         }
 
         void ended(int runs) {
@@ -68,9 +80,9 @@ final class ReadyFloors {
         }
     }
 
-    Look look(List<String> queues) {
+    synchronized Look look(List<String> queues) {
         boolean whole = wholeLooks.areDue();
-        return new Look(whole ? whole(queues) : spans(queues), whole);
+        return new Look(whole ? whole(queues) : spans(queues), whole, lowered);
     }
 
     private static List<Span> whole(List<String> queues) {
@@ -80,7 +92,7 @@ final class ReadyFloors {
     }
 
     /** Each known priority apart: an index is entered at a time only if the priority is given. */
-    private synchronized List<Span> spans(List<String> queues) {
+    private List<Span> spans(List<String> queues) {
         var spans = new ArrayList<Span>();
         for (var queue : queues) {
             long highest = Integer.MAX_VALUE;
@@ -99,7 +111,7 @@ final class ReadyFloors {
         return spans;
     }
 
-    private synchronized void takenUpTo(Instant time, Stream<Integer> priorities) {
+    private void takenUpTo(Instant time, Stream<Integer> priorities) {
         others = time;
         priorities.forEach(priority -> levels.put(priority, time));
         if (levels.isEmpty()) {
@@ -110,7 +122,7 @@ final class ReadyFloors {
     }
 
     /** What is more urgent than the last run has been taken, and what is as urgent and ready for longer. */
-    private synchronized void takenUpTo(Instant time, int lastPriority, Instant lastReadySince) {
+    private void takenUpTo(Instant time, int lastPriority, Instant lastReadySince) {
         levels.headMap(lastPriority).replaceAll((priority, since) -> time);
         levels.put(lastPriority, earlier(lastReadySince, time));
         keepFew();
@@ -125,6 +137,7 @@ final class ReadyFloors {
 
     /** Runs became ready that count as ready since then. */
     synchronized void becameReady(Instant since) {
+        lowered++;
         others = earlier(others, since);
         levels.replaceAll((priority, floor) -> earlier(floor, since));
     }

@@ -90,6 +90,17 @@ class ReadyFloorsTest {
     }
 
     @Test
+    void a_claim_that_began_before_a_run_became_ready_does_not_say_that_it_was_taken() {
+        var look = floors.look(List.of("one"));
+        floors.becameReady(HOUR_AGO);
+        look.foundAll(NOW, Stream.of(0));
+        beSlow();
+
+        assertThat(floors.look(List.of("one")).spans())
+                .allMatch(span -> !span.since().isAfter(HOUR_AGO));
+    }
+
+    @Test
     void the_highest_and_the_lowest_priority_leave_no_gap_and_no_overlap() {
         floors.look(List.of("one")).foundAll(NOW, Stream.of(MAX, MIN));
         beSlow();
