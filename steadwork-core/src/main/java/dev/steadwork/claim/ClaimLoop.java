@@ -41,8 +41,8 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     /** How often timers are looked at while hints come in: a timer set just now may be due soon. */
     private static final long TIMER_LOOK_NANOS = Duration.ofMillis(50).toNanos();
 
-    /** A look that was slow is repeated after so many times as long. */
-    private static final int TIMER_LOOKS_SELDOM = 10;
+    /** Slow looks that found nothing due take at most a third of the time. */
+    private static final int TIMER_LOOKS_SELDOM = 2;
 
     /** How long a claim waits for further slots, if runs wait and few slots are free: many runs then cost one claim. */
     private static final long GATHER_NANOS = Duration.ofMillis(2).toNanos();
@@ -372,13 +372,23 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         var lookAhead = pollInterval.multipliedBy(2);
         var promotion =
                 store.promote(new PromoteRequest(namespace, queues, keeper.executing(), PROMOTE_BATCH, lookAhead));
-        long took = System.nanoTime() - began;
-        timersNextNanos = began + Math.max(TIMER_LOOK_NANOS, TIMER_LOOKS_SELDOM * took);
+        if (promotion.promoted() == 0) {
+            long ended = System.nanoTime();
+            putTimersOff(Math.max(began + TIMER_LOOK_NANOS, ended + TIMER_LOOKS_SELDOM * (ended - began)));
+        }
         var untilNext = promotion.untilNext();
         if (untilNext != null && untilNext.compareTo(lookAhead) < 0) {
             timersDueBy(System.nanoTime() + untilNext.toNanos());
         }
         return promotion.promoted() > 0;
+    }
+
+    /** A hint that came during the look brought the next one forward, but not before that. */
+    private synchronized void putTimersOff(long nanos) {
+        timersNextNanos = nanos;
+        if (timersDueNanos - nanos < 0 && nanos - pollNanos < 0) {
+            timersDueNanos = nanos;
+        }
     }
 
     private synchronized void timersDueBy(long nanos) {

@@ -17,9 +17,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Hands out PENDING runs, with their recorded steps, in one statement. */
 final class PostgresClaims {
-    private static final int TRIES = 5;
+    /** Of so many kinds of claims something is known; a process has a few. */
+    static final int MOST_KINDS = 1000;
 
-    private static final int MOST_KINDS = 1000;
+    private static final int TRIES = 5;
 
     private final Database database;
     private final Map<Kind, ReadyFloors> floors = new ConcurrentHashMap<>();
@@ -41,14 +42,17 @@ final class PostgresClaims {
         }
     }
 
-    Claimed claim(Connection connection, ClaimRequest request) throws SQLException {
+    /** What is learnt from it counts once its transaction is committed. */
+    Claim claim(Connection connection, ClaimRequest request) throws SQLException {
         var look = floorsOf(request).look(request.queues());
-        var claim = claimOnce(connection, request, look.spans());
+        var claim = claimOnce(connection, request, look);
         // Others took all that was best, while less urgent runs of other queues may still be there.
         for (int tries = 1; claim.missedAll() && tries < TRIES; tries++) {
-            claim = claimOnce(connection, request, look.spans());
+            claim = claimOnce(connection, request, look);
         }
-        return claim.ended(look, request.limit());
+        look.ended(claim.taken.size());
+        claim.sort();
+        return claim;
     }
 
     private ReadyFloors floorsOf(ClaimRequest request) {
@@ -67,15 +71,16 @@ final class PostgresClaims {
         });
     }
 
-    private Claim claimOnce(Connection connection, ClaimRequest request, List<ReadyFloors.Span> spans)
-            throws SQLException {
+    private Claim claimOnce(Connection connection, ClaimRequest request, ReadyFloors.Look look) throws SQLException {
         // given: hides the values from the planner, so that one plan fits all claims and is kept. Its clock is read
         //     after the snapshot was taken (now() is read before), so no run is claimed before it was created.
         // span: where to look, in the order of the claim if it is of one queue.
-        // share: how many of the best runs wait in which span. Of one queue nothing is counted: spans are emptied in
-        // turn.
+        // share: how many of the best runs wait in which span. Nothing is counted for one queue, whose spans are
+        // emptied
+        //     in their order.
         // due: locks so many of each span, stepping over what others hold. A run that was claimed and handed back, or
-        //     whose child ended, after this statement began may have steps that are not seen here: left for the next.
+        //     whose child ended, after this statement began may have steps that are not seen here: left for the next
+        //     claim, although locked.
         // claimed: BETWEEN looks selective to the planner, which then looks up each run by its primary key, whatever it
         //     knows or does not know of the table.
         var sql = """
@@ -133,7 +138,15 @@ final class PostgresClaims {
                           CROSS JOIN span
                           WHERE NOT given.several),
                      due AS MATERIALIZED (
-                         SELECT head.run_id, head.priority, head.due_at
+                         SELECT head.run_id,
+                                head.priority,
+                                head.due_at,
+                                head.lease_epoch = 0
+                                OR (head.lease_epoch, coalesce(head.inbox, 0)) = (
+                                   SELECT seen.lease_epoch, coalesce(seen.inbox, 0)
+                                     FROM steadwork.run AS seen
+                                    WHERE seen.shard = :shard
+                                      AND seen.run_id = head.run_id) AS is_seen
                            FROM given
                           CROSS JOIN share
                           CROSS JOIN LATERAL (
@@ -154,12 +167,6 @@ final class PostgresClaims {
                                  ORDER BY priority DESC, due_at, run_id
                                  LIMIT share.runs
                                    FOR UPDATE SKIP LOCKED) AS head
-                          WHERE head.lease_epoch = 0
-                             OR (head.lease_epoch, coalesce(head.inbox, 0)) = (
-                                SELECT seen.lease_epoch, coalesce(seen.inbox, 0)
-                                  FROM steadwork.run AS seen
-                                 WHERE seen.shard = :shard
-                                   AND seen.run_id = head.run_id)
                           LIMIT (SELECT runs FROM given)),
                      claimed AS (
                          UPDATE steadwork.run AS r
@@ -173,6 +180,7 @@ final class PostgresClaims {
                           CROSS JOIN given
                           WHERE r.shard = :shard
                             AND r.run_id = due.run_id
+                            AND due.is_seen
                             AND due.priority BETWEEN -2147483648 AND 2147483647
                          RETURNING due.due_at AS ready_since, r.run_id, r.type, r.queue, r.priority, r.lease_epoch, r.attempt, r.retry, r.deadline,
                                    r.started_at, r.lost_leases, r.cancel_requested_at IS NOT NULL AS cancel_requested,
@@ -180,6 +188,7 @@ final class PostgresClaims {
                                    r.input_type, r.input)
                 SELECT given.now,
                        CASE WHEN given.several THEN coalesce((SELECT CAST(sum(runs) AS bigint) FROM share), 0) END AS waiting,
+                       (SELECT count(*) FROM due) AS locked,
                        c.ready_since,
                        c.run_id,
                        c.type,
@@ -210,7 +219,7 @@ final class PostgresClaims {
                   FROM given
                   LEFT JOIN claimed AS c ON true
                 UNION ALL
-                SELECT NULL, NULL, NULL, c.run_id, NULL, NULL, NULL, NULL, s.attempt, NULL, NULL, s.started_at, NULL, NULL,
+                SELECT NULL, NULL, NULL, NULL, c.run_id, NULL, NULL, NULL, NULL, s.attempt, NULL, NULL, s.started_at, NULL, NULL,
                        s.child_run_id, NULL, NULL, NULL, NULL, s.output_type, s.output, s.name, s.occurrence, s.position, s.kind, s.status, s.error, s.finished_at,
                        s.wake_at
                   FROM claimed AS c
@@ -237,7 +246,7 @@ final class PostgresClaims {
                  WHERE c.lease_epoch > 1
                 """;
         var types = request.typePrefixes().isEmpty() ? request.types() : List.<String>of();
-        var values = Columns.of(spans)
+        var values = Columns.of(look.spans())
                 .with("shard", Shards.ONLY)
                 .with("namespace", request.namespace())
                 .with("worker", request.worker())
@@ -252,16 +261,19 @@ final class PostgresClaims {
                 .ints("lowest", ReadyFloors.Span::lowest)
                 .times("since", ReadyFloors.Span::since)
                 .values();
-        var claim = new Claim();
+        var claim = new Claim(look, request.limit());
         new Pipeline(database).add(sql, values, claim::read).run(connection);
         return claim;
     }
 
     /** What one statement handed out. */
-    private static final class Claim {
+    static final class Claim {
+        private final ReadyFloors.Look look;
+        private final int limit;
         private final ClaimedRows rows = new ClaimedRows();
         private final List<Taken> taken = new ArrayList<>();
         private @Nullable Long waiting;
+        private long locked;
 
         private record Taken(ClaimedRun run, Instant readySince) {
             private static final Comparator<Taken> IN_ORDER = Comparator.comparing(
@@ -270,7 +282,12 @@ final class PostgresClaims {
                     .thenComparing(taken -> taken.run.id());
         }
 
-        void read(ResultSet row) throws SQLException {
+        private Claim(ReadyFloors.Look look, int limit) {
+            this.look = look;
+            this.limit = limit;
+        }
+
+        private void read(ResultSet row) throws SQLException {
             var run = rows.read(row);
             if (run != null) {
                 taken.add(new Taken(
@@ -279,28 +296,34 @@ final class PostgresClaims {
             if (waiting == null) {
                 waiting = row.getObject("waiting", Long.class);
             }
+            locked = Math.max(locked, row.getLong("locked"));
         }
 
-        boolean missedAll() {
+        private boolean missedAll() {
             return taken.isEmpty() && waiting != null && waiting > 0;
         }
 
-        /** What was learnt of where the next claim has to look. */
-        Claimed ended(ReadyFloors.Look look, int limit) {
-            look.ended(taken.size());
+        private void sort() {
             rows.sortSteps();
             taken.sort(Taken.IN_ORDER);
+        }
+
+        Claimed claimed() {
             var runs = taken.stream().map(Taken::run).toList();
-            boolean all = waiting == null ? runs.size() < limit : waiting < limit;
-            if (all) {
-                var priorities = runs.stream().map(ClaimedRun::priority).distinct();
-                return new Claimed(rows.now(), runs, null, look.foundAll(rows.now(), priorities));
+            return new Claimed(rows.now(), runs, null, runs.size() < limit ? look.untilWhole() : null);
+        }
+
+        /** Notes where the next claim need not look. A run that was locked and left for it is still there. */
+        void committed() {
+            if (locked > taken.size()) {
+                return;
             }
-            if (waiting == null) {
+            if (waiting == null ? taken.size() < limit : waiting < limit && taken.size() == waiting) {
+                look.foundAll(rows.now(), taken.stream().map(one -> one.run.priority()));
+            } else if (waiting == null && !taken.isEmpty()) {
                 var last = taken.get(taken.size() - 1);
                 look.foundEnough(rows.now(), last.run.priority(), last.readySince);
             }
-            return new Claimed(rows.now(), runs);
         }
     }
 }

@@ -131,14 +131,16 @@ final class PostgresStore extends JdbcStore {
         if (knownNamespaces.of(request.namespace()).isDisabled()) {
             return Claimed.NOTHING;
         }
-        if (!events.claimsFrom(request.namespace())) {
-            return trips.autocommit(connection -> claims.claim(connection, request));
-        }
-        return trips.inTransaction(connection -> {
-            var claimed = claims.claim(connection, request);
-            recorded.append(connection, Events.leased(claimed, request.worker()));
-            return claimed;
-        });
+        var claim = events.claimsFrom(request.namespace())
+                ? trips.inTransaction(connection -> {
+                    var made = claims.claim(connection, request);
+                    recorded.append(connection, Events.leased(made.claimed(), request.worker()));
+                    return made;
+                })
+                : trips.autocommit(connection -> claims.claim(connection, request));
+        var claimed = claim.claimed();
+        claim.committed();
+        return claimed;
     }
 
     @Override
@@ -167,6 +169,7 @@ final class PostgresStore extends JdbcStore {
                     return lost;
                 })
                 : trips.autocommit(connection -> timers.promote(connection, request));
+        timers.committed(request, promoted);
         var readySince = promoted.readySince();
         if (readySince != null) {
             claims.becameReady(request.namespace(), readySince);

@@ -80,18 +80,33 @@ final class PostgresTimers {
         }
     }
 
-    /** Looks before it writes: most of the time nothing is due. */
+    /** Looks before it writes: most of the time nothing is due. What is learnt from it counts once it is committed. */
     Promoted promote(Connection connection, PromoteRequest request) throws SQLException {
-        var floor = floors.computeIfAbsent(new Kind(request.namespace(), request.queues()), kind -> new Floor());
+        var floor = floorOf(request);
         boolean whole = floor.wholeLooks.areDue();
         long beganNanos = System.nanoTime();
         var promoted = promoteSince(connection, request, whole ? Instant.MIN : floor.since);
+        long took = System.nanoTime() - beganNanos;
         if (whole) {
-            floor.wholeLooks.took(System.nanoTime() - beganNanos, promoted.runs);
+            floor.wholeLooks.took(took, promoted.runs);
+        } else {
+            floor.wholeLooks.partTook(took);
         }
-        var seen = promoted.now.minus(ReadyFloors.MARGIN);
-        floor.since = promoted.nextDue != null && promoted.nextDue.isBefore(seen) ? promoted.nextDue : seen;
         return promoted;
+    }
+
+    /** Notes where the next look need not begin. */
+    void committed(PromoteRequest request, Promoted promoted) {
+        var seen = promoted.now.minus(ReadyFloors.MARGIN);
+        var nextDue = promoted.nextDue;
+        floorOf(request).since = nextDue != null && nextDue.isBefore(seen) ? nextDue : seen;
+    }
+
+    private Floor floorOf(PromoteRequest request) {
+        if (floors.size() > PostgresClaims.MOST_KINDS) {
+            floors.clear();
+        }
+        return floors.computeIfAbsent(new Kind(request.namespace(), request.queues()), kind -> new Floor());
     }
 
     private Promoted promoteSince(Connection connection, PromoteRequest request, Instant since) throws SQLException {

@@ -52,16 +52,20 @@ final class ReadyFloors {
             return spans;
         }
 
-        /** All that was there has been taken. When to look at everything, if this was not everything; else null. */
-        @Nullable
-        Duration foundAll(Instant now, Stream<Integer> priorities) {
+        /** All that was there has been taken. */
+        void foundAll(Instant now, Stream<Integer> priorities) {
             raise(() -> takenUpTo(now.minus(MARGIN), priorities));
-            return whole ? null : wholeLooks.untilNext();
         }
 
         /** More may be there than has been taken, in this order up to a run like this. */
         void foundEnough(Instant now, int lastPriority, Instant lastReadySince) {
             raise(() -> takenUpTo(now.minus(MARGIN), lastPriority, lastReadySince));
+        }
+
+        /** When everything will be looked at, if this was not everything; else null. */
+        @Nullable
+        Duration untilWhole() {
+            return whole ? null : wholeLooks.untilNext();
         }
 
         /** Unless runs became ready meanwhile that this claim may not have seen. */
@@ -74,8 +78,11 @@ final class ReadyFloors {
         }
 
         void ended(int runs) {
+            long took = System.nanoTime() - beganNanos;
             if (whole) {
-                wholeLooks.took(System.nanoTime() - beganNanos, runs);
+                wholeLooks.took(took, runs);
+            } else {
+                wholeLooks.partTook(took);
             }
         }
     }

@@ -28,7 +28,9 @@ class ReadyFloorsTest {
         var look = floors.look(List.of("one", "two"));
         look.ended(10);
 
-        assertThat(look.foundAll(NOW, Stream.of(0))).isNull();
+        look.foundAll(NOW, Stream.of(0));
+
+        assertThat(look.untilWhole()).isNull();
         assertThat(floors.look(List.of("one", "two")).spans())
                 .containsExactly(new Span("one", MAX, MIN, Instant.MIN), new Span("two", MAX, MIN, Instant.MIN));
     }
@@ -43,7 +45,7 @@ class ReadyFloorsTest {
         assertThat(look.spans())
                 .containsExactly(
                         new Span("one", MAX, 1, TAKEN), new Span("one", 0, 0, TAKEN), new Span("one", -1, MIN, TAKEN));
-        assertThat(look.foundAll(NOW, Stream.empty())).isBetween(Duration.ofSeconds(19), Duration.ofSeconds(20));
+        assertThat(look.untilWhole()).isBetween(Duration.ofSeconds(19), Duration.ofSeconds(20));
     }
 
     @Test
@@ -53,6 +55,23 @@ class ReadyFloorsTest {
 
         wholeLooks.took(Duration.ofMillis(40).toNanos(), 10);
         assertThat(wholeLooks.areDue()).isFalse();
+    }
+
+    @Test
+    void a_network_or_a_disk_that_takes_its_time_is_not_what_makes_a_look_slow() {
+        wholeLooks.took(Duration.ofMillis(45).toNanos(), 0);
+        assertThat(wholeLooks.areDue()).isFalse();
+
+        wholeLooks.partTook(Duration.ofMillis(40).toNanos());
+        wholeLooks.took(Duration.ofMillis(45).toNanos(), 0);
+        assertThat(wholeLooks.areDue()).isTrue();
+    }
+
+    @Test
+    void however_long_it_took_everything_is_looked_at_within_half_a_minute() {
+        wholeLooks.took(Duration.ofMinutes(10).toNanos(), 0);
+
+        assertThat(wholeLooks.untilNext()).isBetween(Duration.ofSeconds(29), Duration.ofSeconds(30));
     }
 
     @Test
