@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The result of a claim on Postgres: rows of runs and rows of their steps. A run comes before its steps. */
+/** The result of a claim on Postgres: rows of runs and rows of their steps. */
 final class ClaimedRows {
     private final Map<UUID, List<StepRecord>> steps = new HashMap<>();
     private Instant now = Instant.EPOCH;
