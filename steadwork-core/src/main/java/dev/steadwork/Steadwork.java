@@ -438,8 +438,9 @@ public final class Steadwork implements AutoCloseable {
             try {
                 if (migrate) {
                     store.migrate();
+                } else {
+                    store.checkSchema();
                 }
-                store.checkSchema();
                 store.settings(namespace); // known from the first trigger on, also in a transaction of the caller
                 var limited = payloads.within(() -> store.settings(namespace).payloadLimits());
                 return new Steadwork(store, limited, namespace, settings);

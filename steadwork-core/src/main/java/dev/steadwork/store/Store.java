@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Store extends Operations, AutoCloseable {
 
-    /** Brings the schema up to date; safe when several processes do it at once. */
+    /** Brings the schema up to date, and refuses a newer one; safe when several processes do it at once. */
     void migrate();
 
     /** The SQL of all migrations, for people who apply it themselves. */

@@ -29,7 +29,7 @@ final class ClaimedRows {
         return now;
     }
 
-    /** The run of the row; null if it has none or is of a step. */
+    /** The run of the row; null if it has none or is of a step. The first row tells the time, others need not. */
     @Nullable
     ClaimedRun read(ResultSet row) throws SQLException {
         var run = row.getObject("run_id", UUID.class);
@@ -37,7 +37,8 @@ final class ClaimedRows {
             stepsOf(run).add(step(row));
             return null;
         }
-        now = row.getObject("now", OffsetDateTime.class).toInstant();
+        var time = time(row, "now");
+        now = time == null ? now : time;
         return run == null ? null : run(row, run);
     }
 

@@ -3,6 +3,7 @@ package dev.steadwork.store.jdbc;
 import dev.steadwork.store.ClaimRequest;
 import dev.steadwork.store.Claimed;
 import dev.steadwork.store.ClaimedRun;
+import dev.steadwork.store.Signals;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -16,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** Hands out PENDING runs, with their recorded steps, in one statement. */
-final class PostgresClaims {
+final class PostgresClaims implements Signals.Listener {
     /** Of so many kinds of claims something is known; a process has a few. */
     static final int MOST_KINDS = 1000;
 
@@ -71,18 +72,28 @@ final class PostgresClaims {
         });
     }
 
+    @Override
+    public void ready(int topic) {
+        floors.values().forEach(ReadyFloors::told);
+    }
+
+    @Override
+    public void gap() {
+        floors.values().forEach(ReadyFloors::told);
+    }
+
     private Claim claimOnce(Connection connection, ClaimRequest request, ReadyFloors.Look look) throws SQLException {
         // given: hides the values from the planner, so that one plan fits all claims and is kept. Its clock is read
         //     after the snapshot was taken (now() is read before), so no run is claimed before it was created.
         // span: where to look, in the order of the claim if it is of one queue.
         // share: how many of the best runs wait in which span. Nothing is counted for one queue, whose spans are
-        // emptied
-        //     in their order.
-        // due: locks so many of each span, stepping over what others hold. A run that was claimed and handed back, or
-        //     whose child ended, after this statement began may have steps that are not seen here: left for the next
-        //     claim, although locked.
-        // claimed: BETWEEN looks selective to the planner, which then looks up each run by its primary key, whatever it
-        //     knows or does not know of the table.
+        //     emptied in their order.
+        // due: locks so many of each span, stepping over what others hold.
+        // claimed: finds a run by its place, which nobody can change while it is locked. A run that changed after the
+        //     statement began, as when it was claimed and handed back or its child ended, may have steps that are not
+        //     seen here; nor is its new place, so it is left for the next claim, although locked.
+        //     BETWEEN looks selective to the planner, which then goes to each place, whatever it knows or does not
+        //     know of the table.
         var sql = """
                 WITH given AS MATERIALIZED (
                          SELECT CAST(:namespace AS text) AS namespace,
@@ -138,19 +149,11 @@ final class PostgresClaims {
                           CROSS JOIN span
                           WHERE NOT given.several),
                      due AS MATERIALIZED (
-                         SELECT head.run_id,
-                                head.priority,
-                                head.due_at,
-                                head.lease_epoch = 0
-                                OR (head.lease_epoch, coalesce(head.inbox, 0)) = (
-                                   SELECT seen.lease_epoch, coalesce(seen.inbox, 0)
-                                     FROM steadwork.run AS seen
-                                    WHERE seen.shard = :shard
-                                      AND seen.run_id = head.run_id) AS is_seen
+                         SELECT head.place, head.priority, head.due_at
                            FROM given
                           CROSS JOIN share
                           CROSS JOIN LATERAL (
-                                SELECT run_id, priority, due_at, lease_epoch, inbox
+                                SELECT ctid AS place, priority, due_at
                                   FROM steadwork.run
                                  WHERE shard = :shard
                                    AND namespace = given.namespace
@@ -179,45 +182,46 @@ final class PostgresClaims {
                            FROM due
                           CROSS JOIN given
                           WHERE r.shard = :shard
-                            AND r.run_id = due.run_id
-                            AND due.is_seen
+                            AND r.ctid = due.place
                             AND due.priority BETWEEN -2147483648 AND 2147483647
                          RETURNING due.due_at AS ready_since, r.run_id, r.type, r.queue, r.priority, r.lease_epoch, r.attempt, r.retry, r.deadline,
-                                   r.started_at, r.lost_leases, r.cancel_requested_at IS NOT NULL AS cancel_requested,
+                                   nullif(r.started_at, given.now) AS started_at, r.lost_leases, r.cancel_requested_at IS NOT NULL AS cancel_requested,
                                    r.parent_run_id, r.parent_step, r.depth, r.inbox, r.compensates IS NOT NULL AS compensates,
                                    r.input_type, r.input)
-                SELECT given.now,
-                       CASE WHEN given.several THEN coalesce((SELECT CAST(sum(runs) AS bigint) FROM share), 0) END AS waiting,
+                SELECT now,
+                       CASE WHEN several THEN coalesce((SELECT CAST(sum(runs) AS bigint) FROM share), 0) END AS waiting,
                        (SELECT count(*) FROM due) AS locked,
-                       c.ready_since,
-                       c.run_id,
-                       c.type,
-                       c.queue,
-                       c.priority,
-                       c.lease_epoch,
-                       c.attempt,
-                       c.retry,
-                       c.deadline,
-                       c.started_at,
-                       c.lost_leases,
-                       c.cancel_requested,
-                       c.parent_run_id AS relative,
-                       c.parent_step,
-                       c.depth,
-                       c.inbox,
-                       c.compensates,
-                       c.input_type AS payload_type,
-                       c.input AS payload,
+                       NULL AS ready_since,
+                       NULL AS run_id,
+                       NULL AS type,
+                       NULL AS queue,
+                       NULL AS priority,
+                       NULL AS lease_epoch,
+                       NULL AS attempt,
+                       NULL AS retry,
+                       NULL AS deadline,
+                       NULL AS started_at,
+                       NULL AS lost_leases,
+                       NULL AS cancel_requested,
+                       NULL AS relative,
+                       NULL AS parent_step,
+                       NULL AS depth,
+                       NULL AS inbox,
+                       NULL AS compensates,
+                       NULL AS payload_type,
+                       NULL AS payload,
                        NULL AS name,
-                       NULL AS occurrence,
-                       NULL AS position,
+                       CAST(NULL AS integer) AS occurrence,
+                       CAST(NULL AS integer) AS position,
                        NULL AS kind,
                        NULL AS status,
                        NULL AS error,
-                       NULL AS finished_at,
-                       NULL AS wake_at
+                       CAST(NULL AS timestamptz) AS finished_at,
+                       CAST(NULL AS timestamptz) AS wake_at
                   FROM given
-                  LEFT JOIN claimed AS c ON true
+                UNION ALL
+                SELECT NULL, NULL, NULL, c.*, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+                  FROM claimed AS c
                 UNION ALL
                 SELECT NULL, NULL, NULL, NULL, c.run_id, NULL, NULL, NULL, NULL, s.attempt, NULL, NULL, s.started_at, NULL, NULL,
                        s.child_run_id, NULL, NULL, NULL, NULL, s.output_type, s.output, s.name, s.occurrence, s.position, s.kind, s.status, s.error, s.finished_at,

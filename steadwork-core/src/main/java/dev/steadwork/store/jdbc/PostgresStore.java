@@ -49,10 +49,17 @@ final class PostgresStore extends JdbcStore {
         this.notifier = new Notifier(database, trips, notifications);
         this.writes = new PostgresWrites(database, triggers, families, recorded, notifier);
         this.claims = new PostgresClaims(database);
+        signals().subscribe(claims);
         this.limits = new PostgresLimits(database);
         this.timers = new PostgresTimers(database);
         this.analysis = new EarlyAnalysis(database, trips);
         this.listener = config.listen() ? NotificationListener.start(config, notifications, signals()) : null;
+    }
+
+    @Override
+    public void migrate() {
+        super.migrate();
+        analysis.lookSoon();
     }
 
     @Override

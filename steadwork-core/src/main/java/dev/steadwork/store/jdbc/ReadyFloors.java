@@ -13,11 +13,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Up to which time the ready runs that a kind of claim would take have been taken, so that the next claim need not look there:
  * for each priority that was met, and for all others. It is knowledge, not truth: a run may become ready with an older time, if its
- * transaction took long or another process has found its worker dead. So claims look at everything now and then.
+ * transaction took long or another process has found its worker dead. So claims look at everything: each time while that is
+ * quick, but for those that follow a claim which got all it asked for, and now and then while it is slow.
  */
 final class ReadyFloors {
     /** Runs are ready a moment before they can be seen: their time is that at which their transaction began. */
     static final Duration MARGIN = Duration.ofSeconds(1);
+
+    /** For so long, after everything was looked at, claims that take all they can may begin where the last one ended. */
+    private static final long FOLLOWING_NANOS = Duration.ofMillis(100).toNanos();
 
     private static final int MOST_LEVELS = 8;
 
@@ -27,6 +31,9 @@ final class ReadyFloors {
 
     private Instant others = Instant.MIN;
     private int lowered;
+    private int told;
+    private boolean moreWait;
+    private long wholeNanos;
 
     ReadyFloors(WholeLooks wholeLooks) {
         this.wholeLooks = wholeLooks;
@@ -39,13 +46,13 @@ final class ReadyFloors {
     final class Look {
         private final List<Span> spans;
         private final boolean whole;
-        private final int loweredBefore;
+        private final int loweredBefore = lowered;
+        private final int toldBefore = told;
         private final long beganNanos = System.nanoTime();
 
-        private Look(List<Span> spans, boolean whole, int loweredBefore) {
+        private Look(List<Span> spans, boolean whole) {
             this.spans = spans;
             this.whole = whole;
-            this.loweredBefore = loweredBefore;
         }
 
         List<Span> spans() {
@@ -59,13 +66,16 @@ final class ReadyFloors {
 
         /** More may be there than has been taken, in this order up to a run like this. */
         void foundEnough(Instant now, int lastPriority, Instant lastReadySince) {
-            raise(() -> takenUpTo(now.minus(MARGIN), lastPriority, lastReadySince));
+            raise(() -> {
+                takenUpTo(now.minus(MARGIN), lastPriority, lastReadySince);
+                moreWait = told == toldBefore;
+            });
         }
 
         /** When everything will be looked at, if this was not everything; else null. */
         @Nullable
         Duration untilWhole() {
-            return whole ? null : wholeLooks.untilNext();
+            return whole ? null : wholeLooks.areDue() ? Duration.ZERO : wholeLooks.untilNext();
         }
 
         /** Unless runs became ready meanwhile that this claim may not have seen. */
@@ -88,8 +98,18 @@ final class ReadyFloors {
     }
 
     synchronized Look look(List<String> queues) {
-        boolean whole = wholeLooks.areDue();
-        return new Look(whole ? whole(queues) : spans(queues), whole, lowered);
+        long now = System.nanoTime();
+        boolean follows = moreWait && now - wholeNanos < FOLLOWING_NANOS;
+        boolean whole = wholeLooks.areDue() && !follows;
+        wholeNanos = whole ? now : wholeNanos;
+        moreWait = false;
+        return new Look(whole ? whole(queues) : spans(queues), whole);
+    }
+
+    /** Runs may have become ready, since whenever. */
+    synchronized void told() {
+        told++;
+        moreWait = false;
     }
 
     private static List<Span> whole(List<String> queues) {

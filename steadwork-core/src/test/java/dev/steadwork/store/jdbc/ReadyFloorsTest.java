@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Where claims look, once looking at everything has become slow. */
+/** Where claims look, while more wait than they take and once looking at everything has become slow. */
 @Proves("CLAIM-6")
 class ReadyFloorsTest {
     private static final Instant NOW = Instant.parse("2030-01-01T12:00:00Z");
@@ -33,6 +33,43 @@ class ReadyFloorsTest {
         assertThat(look.untilWhole()).isNull();
         assertThat(floors.look(List.of("one", "two")).spans())
                 .containsExactly(new Span("one", MAX, MIN, Instant.MIN), new Span("two", MAX, MIN, Instant.MIN));
+    }
+
+    @Test
+    void a_claim_that_got_all_it_asked_for_is_followed_by_one_that_begins_where_it_ended() {
+        floors.look(List.of("one")).foundEnough(NOW, 0, HOUR_AGO);
+
+        var following = floors.look(List.of("one"));
+
+        assertThat(following.spans())
+                .containsExactly(
+                        new Span("one", MAX, 1, Instant.MIN),
+                        new Span("one", 0, 0, HOUR_AGO),
+                        new Span("one", -1, MIN, Instant.MIN));
+        assertThat(following.untilWhole())
+                .as("until the next look at everything")
+                .isZero();
+    }
+
+    @Test
+    void everything_is_looked_at_after_a_claim_that_got_less_than_it_asked_for() {
+        floors.look(List.of("one")).foundEnough(NOW, 0, HOUR_AGO);
+        floors.look(List.of("one")).foundAll(NOW, Stream.of(0));
+
+        assertThat(floors.look(List.of("one")).spans()).containsExactly(new Span("one", MAX, MIN, Instant.MIN));
+    }
+
+    @Test
+    void everything_is_looked_at_after_a_hint_also_if_it_came_during_a_claim() {
+        floors.look(List.of("one")).foundEnough(NOW, 0, HOUR_AGO);
+        floors.told();
+        var look = floors.look(List.of("one"));
+        assertThat(look.untilWhole()).isNull();
+
+        floors.told();
+        look.foundEnough(NOW, 0, HOUR_AGO);
+
+        assertThat(floors.look(List.of("one")).untilWhole()).isNull();
     }
 
     @Test
