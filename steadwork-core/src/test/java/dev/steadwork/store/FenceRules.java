@@ -430,6 +430,31 @@ interface FenceRules extends StoreRules {
     }
 
     @Test
+    @Proves({"STEP-3", "LEASE-3", "CANCEL-1"})
+    default void of_steps_and_ends_that_share_a_batch_each_has_its_own_answer() {
+        var held = List.of(running(), running(), running());
+        store().cancel(held.get(1).id());
+        var stale = running();
+        write(new Write.Release(stale.id(), stale.epoch()));
+        var all = List.of(held.get(0), held.get(1), stale, held.get(2));
+
+        var steps = store().write(all.stream()
+                .map(run -> new Write.SaveStep(run.id(), run.epoch(), step("charge", 1, "1")))
+                .toList());
+        var ends = store().write(all.stream()
+                .map(run -> new Write.Finish(run.id(), run.epoch(), RunStatus.COMPLETED, Payload.NONE, null, null))
+                .toList());
+
+        var asked = new Ack(Ack.Outcome.STORED, true, false);
+        assertThat(steps).containsExactly(Ack.STORED, asked, Ack.LEASE_LOST, Ack.STORED);
+        assertThat(store().steps(stale.id())).isEmpty();
+        assertThat(ends).containsExactly(Ack.STORED, Ack.REFUSED, Ack.LEASE_LOST, Ack.STORED);
+        assertThat(all)
+                .extracting(run -> status(run.id()))
+                .containsExactly(RunStatus.COMPLETED, RunStatus.RUNNING, RunStatus.PENDING, RunStatus.COMPLETED);
+    }
+
+    @Test
     @Proves({"RESULT-1", "CLAIM-7"})
     default void the_end_of_a_run_and_its_release_are_told() {
         var hints = new Hints();

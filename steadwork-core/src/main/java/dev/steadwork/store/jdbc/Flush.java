@@ -58,6 +58,10 @@ final class Flush {
         void answer(int n, WriteResult answer) {
             answers[items.get(n - 1).index] = answer;
         }
+
+        void answerAll(WriteResult answer) {
+            items.forEach(item -> answers[item.index] = answer);
+        }
     }
 
     <W extends Write> Kind<W> all(Class<W> kind) {

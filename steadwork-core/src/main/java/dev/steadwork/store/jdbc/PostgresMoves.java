@@ -12,10 +12,60 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Moves runs out of RUNNING, for the workers that hold them. {@code BETWEEN 1 AND 1000000}, true of every item, looks
- * selective to the planner: it then looks up each run by its primary key, whatever it knows or does not know of the table.
+ * selective to the planner: it then looks up each run by its primary key, whatever it knows or does not know of the table. Of
+ * arrays that are taken apart in a list of columns it expects a thousand items, and so has to be told twice.
  */
 final class PostgresMoves {
     private PostgresMoves() {}
+
+    /** Whether the run has simply completed, as most do. */
+    static boolean isPlain(Write.Finish finish) {
+        return finish.status() == RunStatus.COMPLETED;
+    }
+
+    /** Ends of plain runs: all of them are answered if all were applied, otherwise none. */
+    static void addPlainFinishes(Pipeline pipeline, Flush flush, Flush.Kind<Write.Finish> finishes) {
+        // The arrays are taken apart in the list of columns: FROM would first put each into a table of its own.
+        var sql = """
+                UPDATE steadwork.run AS r
+                   SET status = 'COMPLETED',
+                       output_type = u.output_type,
+                       output = u.output,
+                       error = NULL,
+                       finished_at = now(),
+                       updated_at = now(),
+                       due_at = NULL,
+                       worker = NULL,
+                       step_name = NULL,
+                       step_since = NULL
+                  FROM (SELECT unnest((SELECT CAST(:runs AS uuid[]))) AS run_id,
+                               unnest((SELECT CAST(:epochs AS bigint[]))) AS epoch,
+                               unnest((SELECT CAST(:outputTypes AS text[]))) AS output_type,
+                               unnest((SELECT CAST(:outputs AS bytea[]))) AS output,
+                               generate_series(1, (SELECT CAST(:count AS integer))) AS n) AS u
+                 WHERE r.shard = :shard
+                   AND r.run_id = u.run_id
+                   AND u.n BETWEEN 1 AND 1000000
+                   AND u.epoch BETWEEN 0 AND 9223372036854775807
+                   AND r.lease_epoch = u.epoch
+                   AND r.status = 'RUNNING'
+                   AND r.cancel_requested_at IS NULL
+                """;
+        var values = Columns.of(finishes.writes())
+                .with("shard", Shards.ONLY)
+                .with("count", finishes.writes().size())
+                .uuids("runs", finish -> finish.run().uuid())
+                .longs("epochs", Write.Finish::epoch)
+                .texts("outputTypes", finish -> Rows.payloadType(finish.output()))
+                .bytes("outputs", finish -> Rows.payloadBytes(finish.output()))
+                .values();
+        pipeline.addUpdate(sql, values, count -> {
+            if (count == finishes.writes().size()) {
+                finishes.answerAll(Ack.STORED);
+                finishes.writes().forEach(flush::ended);
+            }
+        });
+    }
 
     static void addFinishes(Pipeline pipeline, Flush flush, Flush.Kind<Write.Finish> finishes) {
         var sql = """

@@ -11,7 +11,9 @@ import dev.steadwork.store.Write;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -125,54 +127,56 @@ final class PostgresSteps {
                 && save.signal() == null;
     }
 
-    /** The same for plain steps that are sent for the first time: fails as a whole if one of them is there. */
+    /**
+     * The same for plain steps that are sent for the first time, of runs of which nothing is asked: fails as a whole if one of them
+     * is there.
+     */
     static void addPlain(Pipeline pipeline, Flush.Kind<Write.SaveStep> saves) {
         // The arrays are taken apart in the list of columns: FROM would first put each into a table of its own.
         var sql = """
-                WITH held AS MATERIALIZED (
-                         SELECT u.*, r.cancel_requested, r.pause_requested
-                           FROM (SELECT unnest((SELECT CAST(:runs AS uuid[]))) AS run_id,
-                                        unnest((SELECT CAST(:epochs AS bigint[]))) AS epoch,
-                                        unnest((SELECT CAST(:names AS text[]))) AS name,
-                                        unnest((SELECT CAST(:occurrences AS integer[]))) AS occurrence,
-                                        unnest((SELECT CAST(:positions AS integer[]))) AS position,
-                                        unnest((SELECT CAST(:attempts AS integer[]))) AS attempt,
-                                        unnest((SELECT CAST(:startedAts AS bigint[]))) AS started_at,
-                                        unnest((SELECT CAST(:finishedAts AS bigint[]))) AS finished_at,
-                                        unnest((SELECT CAST(:outputTypes AS text[]))) AS output_type,
-                                        unnest((SELECT CAST(:outputs AS bytea[]))) AS output,
-                                        generate_series(1, (SELECT CAST(:count AS integer))) AS n) AS u
-                          CROSS JOIN LATERAL (
-                               SELECT cancel_requested_at IS NOT NULL AS cancel_requested,
-                                      pause_requested_at IS NOT NULL AS pause_requested
-                                 FROM steadwork.run
-                                WHERE run.shard = :shard
-                                  AND run.run_id = u.run_id
-                                  AND run.lease_epoch = u.epoch
-                                  AND run.status = 'RUNNING'
-                                  FOR NO KEY UPDATE) AS r),
-                     kept AS (
-                         INSERT INTO steadwork.step
-                             (shard, run_id, name, occurrence, position, kind, status, attempt, started_at, finished_at, output_type,
-                              output)
-                         SELECT CAST(:shard AS smallint),
-                                run_id,
-                                name,
-                                occurrence,
-                                position,
-                                'FUNCTION',
-                                'COMPLETED',
-                                attempt,
-                                timestamptz 'epoch' + started_at * interval '1 microsecond',
-                                timestamptz 'epoch' + finished_at * interval '1 microsecond',
-                                output_type,
-                                output
-                           FROM held)
-                SELECT n, cancel_requested, pause_requested
-                  FROM held
+                INSERT INTO steadwork.step
+                    (shard, run_id, name, occurrence, position, kind, status, attempt, started_at, finished_at, output_type, output)
+                SELECT CAST(:shard AS smallint),
+                       u.run_id,
+                       u.name,
+                       u.occurrence,
+                       u.position,
+                       'FUNCTION',
+                       'COMPLETED',
+                       u.attempt,
+                       timestamptz 'epoch' + u.started_at * interval '1 microsecond',
+                       timestamptz 'epoch' + u.finished_at * interval '1 microsecond',
+                       u.output_type,
+                       u.output
+                  FROM (SELECT unnest((SELECT CAST(:runs AS uuid[]))) AS run_id,
+                               unnest((SELECT CAST(:epochs AS bigint[]))) AS epoch,
+                               unnest((SELECT CAST(:names AS text[]))) AS name,
+                               unnest((SELECT CAST(:occurrences AS integer[]))) AS occurrence,
+                               unnest((SELECT CAST(:positions AS integer[]))) AS position,
+                               unnest((SELECT CAST(:attempts AS integer[]))) AS attempt,
+                               unnest((SELECT CAST(:startedAts AS bigint[]))) AS started_at,
+                               unnest((SELECT CAST(:finishedAts AS bigint[]))) AS finished_at,
+                               unnest((SELECT CAST(:outputTypes AS text[]))) AS output_type,
+                               unnest((SELECT CAST(:outputs AS bytea[]))) AS output) AS u
+                 CROSS JOIN LATERAL (
+                       SELECT
+                         FROM steadwork.run
+                        WHERE run.shard = :shard
+                          AND run.run_id = u.run_id
+                          AND run.lease_epoch = u.epoch
+                          AND run.status = 'RUNNING'
+                          AND run.cancel_requested_at IS NULL
+                          AND run.pause_requested_at IS NULL
+                          FOR NO KEY UPDATE) AS held
+                RETURNING run_id, position
                 """;
+        record Place(UUID run, int position) {}
+        var numbers = new HashMap<Place, Integer>();
+        for (int n = 1; n <= saves.writes().size(); n++) {
+            var save = saves.write(n);
+            numbers.put(new Place(save.run().uuid(), save.step().key().position()), n);
+        }
         var values = fence(saves.writes())
-                .with("count", saves.writes().size())
                 .texts("names", save -> save.step().key().name())
                 .ints("occurrences", save -> save.step().key().occurrence())
                 .ints("positions", save -> save.step().key().position())
@@ -182,7 +186,10 @@ final class PostgresSteps {
                 .texts("outputTypes", save -> Rows.payloadType(save.step().output()))
                 .bytes("outputs", save -> Rows.payloadBytes(save.step().output()))
                 .values();
-        pipeline.add(sql, values, row -> saves.answer(row.getInt("n"), stored(row)));
+        pipeline.add(sql, values, row -> {
+            var place = new Place(row.getObject("run_id", UUID.class), row.getInt("position"));
+            saves.answer(Objects.requireNonNull(numbers.get(place)), Ack.STORED);
+        });
     }
 
     private static @Nullable UUID uuid(@Nullable RunId run) {

@@ -89,7 +89,9 @@ final class PostgresWrites {
         var expected = firstTime && batch.size() <= SMALL ? triggers.expectedTopics(asked.writes()) : Set.<Integer>of();
         boolean tells = notifier.tryTellOnCommit(pipeline, expected);
         pipeline.run(connection);
-
+        if (firstTime) {
+            keepOthers(connection, flush);
+        }
         if (tells && triggered.knows(newRuns)) { // what is created later is told later
             flush.told(expected);
         }
@@ -124,11 +126,15 @@ final class PostgresWrites {
         if (!attempts.isEmpty()) {
             PostgresSteps.addAttempts(pipeline, attempts);
         }
-        var finishes = flush.all(Write.Finish.class);
+        var plainFinishes = flush.all(Write.Finish.class, finish -> firstTime && PostgresMoves.isPlain(finish));
+        if (!plainFinishes.isEmpty()) {
+            PostgresMoves.addPlainFinishes(pipeline, flush, plainFinishes);
+        }
+        var finishes = flush.all(Write.Finish.class, finish -> !(firstTime && PostgresMoves.isPlain(finish)));
         if (!finishes.isEmpty()) {
             PostgresMoves.addFinishes(pipeline, flush, finishes);
-            PostgresFamilies.addEnds(pipeline, flush, finishes.writes());
         }
+        PostgresFamilies.addEnds(pipeline, flush, flush.all(Write.Finish.class).writes());
         var parks = flush.all(Write.Park.class);
         if (!parks.isEmpty()) {
             PostgresMoves.addParks(pipeline, flush, parks);
@@ -142,6 +148,16 @@ final class PostgresWrites {
             PostgresMoves.addReleases(pipeline, flush, releases);
         }
         PostgresSteps.addTrim(pipeline, attempts.writes(), parks.writes());
+    }
+
+    /** Steps that were not kept as plain ones: because something is asked of their runs, or the runs are somebody else's. */
+    private void keepOthers(Connection connection, Flush flush) throws SQLException {
+        var open = flush.unanswered(Write.SaveStep.class);
+        if (!open.isEmpty()) {
+            var pipeline = new Pipeline(database);
+            PostgresSteps.addSteps(pipeline, open);
+            pipeline.run(connection);
+        }
     }
 
     private static void answerTriggers(
@@ -230,7 +246,11 @@ final class PostgresWrites {
                             row.getLong("lease_epoch"),
                             RunStatus.valueOf(row.getString("status")),
                             row.getBoolean("cancel_requested"));
-                    open.answer(n, state.answer(open.write(n)));
+                    var answer = state.answer(open.write(n));
+                    open.answer(n, answer);
+                    if (answer == Ack.STORED && open.write(n) instanceof Write.Finish) {
+                        flush.ended(open.write(n));
+                    }
                 })
                 .run(connection);
     }
