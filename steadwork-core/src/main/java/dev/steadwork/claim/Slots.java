@@ -6,6 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /** How many runs a worker may take: overall, and per workflow type where that is limited. */
 final class Slots {
+    /** As many slots are given to one claim, even if they are more than half. */
+    private static final int FEW = 32;
+
     private final int total;
     private final Map<String, Integer> limits;
     private final Map<String, Integer> usedByType = new HashMap<>();
@@ -28,14 +31,15 @@ final class Slots {
     }
 
     /**
-     * Sets free slots aside for a claim that is under way; how many there are. One claim at a time.
+     * Sets free slots aside for a claim that is under way; how many there are. One claim at a time, and never for more than half
+     * of all slots: while one half is executed and its ends are written, the other is claimed.
      *
      * @param limitedType the type that the claim is for, if its limit bounds it
-     * @param all or only half of them, and at least one
+     * @param all or only half of those that are free, and at least one
      */
     synchronized int reserve(@Nullable String limitedType, boolean all) {
-        int free = limitedType == null ? total - used : free(limitedType);
-        reserved = all ? Math.max(free, 0) : Math.max(free, 0) - Math.max(free, 0) / 2;
+        int free = Math.max(0, limitedType == null ? total - used : free(limitedType));
+        reserved = Math.min(all ? free : free - free / 2, Math.max(FEW, total / 2));
         reservedFor = limitedType;
         return reserved;
     }
