@@ -22,10 +22,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Committer implements AutoCloseable {
     private static final int MAX_BATCH = 1000;
-    /** How long a batch waits for as many writes as came together lately, unless these are few, and how often it looks. */
+    /** How long a batch waits for as many writes as came together lately, unless these are few. */
     private static final long GATHER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
     private static final int FEW = 4;
 
     /** Wakes a lane that waits, so that it sees that it is to end. */
@@ -66,7 +65,7 @@ public final class Committer implements AutoCloseable {
         }
         store.checkMayWrite();
         var pending = new Pending(write, new CompletableFuture<>());
-        laneOf(write).queue.add(pending);
+        laneOf(write).add(pending);
         return pending.result;
     }
 
@@ -98,11 +97,20 @@ public final class Committer implements AutoCloseable {
     private final class Lane implements Runnable {
         private final BlockingQueue<Pending> queue = new LinkedBlockingQueue<>();
         private final Thread thread;
+        /** So many are waited for. */
+        private volatile int expected = Integer.MAX_VALUE;
 
         Lane(int number) {
             thread = new Thread(this, "steadwork-commit-" + number);
             thread.setDaemon(true);
             thread.start();
+        }
+
+        void add(Pending pending) {
+            queue.add(pending);
+            if (queue.size() >= expected) {
+                LockSupport.unpark(thread);
+            }
         }
 
         @Override
@@ -115,7 +123,7 @@ public final class Committer implements AutoCloseable {
                     batch.add(queue.take());
                     int lately = Math.max(last, beforeLast);
                     if (lately > FEW) {
-                        gather(lately);
+                        gather(lately - batch.size());
                     }
                     queue.drainTo(batch, MAX_BATCH - 1);
                     beforeLast = last;
@@ -129,12 +137,16 @@ public final class Committer implements AutoCloseable {
             }
         }
 
-        /** Waits a moment for as many as came together lately, apart from the first: they are on their way. */
-        private void gather(int expected) {
+        /** Waits a moment for as many more as came together lately: they are on their way. */
+        private void gather(int more) {
             long until = System.nanoTime() + GATHER_NANOS;
-            while (queue.size() + 1 < expected && System.nanoTime() - until < 0 && !closed) {
-                LockSupport.parkNanos(LOOK_NANOS);
+            expected = more;
+            for (long left = GATHER_NANOS;
+                    queue.size() < more && left > 0 && !closed;
+                    left = until - System.nanoTime()) {
+                LockSupport.parkNanos(left);
             }
+            expected = Integer.MAX_VALUE;
         }
 
         private void flush(List<Pending> batch) {
@@ -159,7 +171,8 @@ public final class Committer implements AutoCloseable {
         }
 
         void end() {
-            queue.add(END);
+            add(END);
+            LockSupport.unpark(thread);
             boolean interrupted = false;
             while (thread.isAlive()) {
                 try {
