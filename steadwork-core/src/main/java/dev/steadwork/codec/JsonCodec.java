@@ -130,8 +130,11 @@ public final class JsonCodec implements Codec {
         }
     }
 
-    /** Jackson writes a few things that it then refuses to read; better to know before they are stored. */
+    /** Jackson writes a few things that it then refuses to read; better to know before they are stored. No plain number is. */
     private void checkReadable(byte[] json, Object value) {
+        if (value instanceof Integer || value instanceof Long || value instanceof Boolean) {
+            return;
+        }
         try (var parser = mapper.createParser(json)) {
             while (parser.nextToken() != null) {
                 parser.getText();

@@ -10,9 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Collectors;
-import org.jdbi.v3.core.statement.ColonPrefixSqlParser;
 import org.jdbi.v3.core.statement.ParsedSql;
-import org.jdbi.v3.core.statement.SqlParser;
 import org.postgresql.PGStatement;
 
 /**
@@ -23,8 +21,6 @@ import org.postgresql.PGStatement;
  * must not be returned, {@code varchar(255)} may be.
  */
 final class Pipeline {
-    private static final SqlParser PARSER = new ColonPrefixSqlParser();
-
     private final Database database;
     private final boolean oneTrip;
     private final List<Part> parts = new ArrayList<>();
@@ -139,6 +135,6 @@ final class Pipeline {
 
     private static ParsedSql parse(String sql) {
         // The context is only for the parser's error message.
-        return PARSER.parse(sql, null);
+        return Database.PARSER.parse(sql, null);
     }
 }

@@ -32,7 +32,9 @@ final class SqliteDialect implements Dialect {
 
     @Override
     public void configure(Jdbi jdbi) {
-        jdbi.getConfig(SqlStatements.class).setTemplateEngine(TemplateEngine.NOP);
+        jdbi.getConfig(SqlStatements.class)
+                .setTemplateEngine(TemplateEngine.NOP)
+                .setSqlParser(Database.PARSER);
         jdbi.registerArgument(new InstantArgument());
         jdbi.registerArgument(new RunIdArgument());
         jdbi.registerColumnMapper(Instant.class, instantColumn());
