@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /** How many runs a worker may take: overall, and per workflow type where that is limited. */
 final class Slots {
-    /** As many slots are given to one claim, even if they are more than half. */
-    private static final int FEW = 32;
+    /** So many are set aside for one claim, even if they are more than half: claiming them does not take long. */
+    private static final int FEW = 256;
 
     private final int total;
     private final Map<String, Integer> limits;
@@ -31,8 +31,8 @@ final class Slots {
     }
 
     /**
-     * Sets free slots aside for a claim that is under way; how many there are. One claim at a time, and never for more than half
-     * of all slots: while one half is executed and its ends are written, the other is claimed.
+     * Sets free slots aside for a claim that is under way; how many there are. One claim at a time, and of many slots never for
+     * more than half: while one half is executed and its ends are written, the other is claimed.
      *
      * @param limitedType the type that the claim is for, if its limit bounds it
      * @param all or only half of those that are free, and at least one

@@ -23,7 +23,7 @@ class SlotsTest {
 
     @Test
     void a_claim_may_be_for_all_of_a_few_slots() {
-        assertThat(new Slots(32, Map.of()).reserve(null, true)).isEqualTo(32);
+        assertThat(new Slots(256, Map.of()).reserve(null, true)).isEqualTo(256);
         assertThat(new Slots(1, Map.of()).reserve(null, true)).isEqualTo(1);
     }
 
