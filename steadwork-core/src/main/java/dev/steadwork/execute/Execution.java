@@ -134,7 +134,9 @@ public final class Execution implements Runnable {
         if (decided != null && !compensates) {
             return decided;
         }
-        ending = decided;
+        if (decided != null) {
+            beginEnding(decided); // it may have been told to stop meanwhile, for the same reason
+        }
         if (handling == null) {
             return failed(
                     RunError.NO_HANDLER_REGISTERED,
@@ -167,12 +169,20 @@ public final class Execution implements Runnable {
             if (decided != null && (outcome instanceof Write.Finish || outcome instanceof Write.Park)) {
                 outcome = decided;
             }
-            return outcome instanceof Write.Finish end ? context.compensated(end) : outcome;
+            if (outcome instanceof Write.Finish end) {
+                return isStoppedTooEarly(context) ? new Write.Release(id(), epoch()) : context.compensated(end);
+            }
+            return outcome;
         } catch (Suspension leave) {
             return leave.write();
         } finally {
             context.end();
         }
+    }
+
+    /** Stopped before it has registered again what there is to undo: whoever claims the run next knows that from the beginning. */
+    private boolean isStoppedTooEarly(RunContext context) {
+        return ending == null && (stop == Stop.CANCEL || stop == Stop.DEADLINE) && context.lacksUndos();
     }
 
     private <I, O> Write.@Nullable Fenced call(RunContext context, Handling<I, O> handling) {

@@ -371,6 +371,11 @@ final class RunContext implements WorkflowContext {
         }
     }
 
+    /** Whether undo steps are recorded that this execution has not come to yet. */
+    boolean lacksUndos() {
+        return saga.lacksSomeOf(run.steps());
+    }
+
     /** The run ends like this when its undo steps, if it must execute them, are executed. */
     Write.Finish compensated(Write.Finish end) {
         if (!saga.isNeededFor(end)) {

@@ -44,6 +44,14 @@ final class Saga {
         undos.push(new Undo(key, options, action));
     }
 
+    boolean lacksSomeOf(List<StepRecord> recorded) {
+        return undos.size() < recorded.stream().filter(Saga::isUndo).count();
+    }
+
+    private static boolean isUndo(StepRecord step) {
+        return step.kind() == StepKind.UNDO && step.key().occurrence() != StepRecord.Key.DECISION;
+    }
+
     boolean isNeededFor(Write.Finish end) {
         return end.status() != RunStatus.COMPLETED && !undos.isEmpty() && !hasStrayed(end.error());
     }

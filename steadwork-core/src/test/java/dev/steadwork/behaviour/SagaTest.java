@@ -6,6 +6,7 @@ import static dev.steadwork.behaviour.Runs.awaitStatus;
 import static dev.steadwork.behaviour.Runs.failureOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.steadwork.InvalidState;
 import dev.steadwork.PermanentFailure;
@@ -125,6 +126,30 @@ class SagaTest extends EngineTest {
         });
         var run = steadwork.workflow(TRIP).trigger("t-1");
         executing.awaitReached();
+
+        run.cancel();
+
+        awaitCancelled(run);
+        assertThat(done).containsExactly("reserve", "release");
+    }
+
+    @Test
+    @Proves({"SAGA-1", "CANCEL-1"})
+    void a_request_that_comes_while_the_handler_has_not_yet_registered_its_undo_steps_again_undoes() {
+        var entries = new AtomicInteger();
+        work(TRIP, (ctx, trip) -> {
+            if (entries.incrementAndGet() == 2) {
+                while (!ctx.cancelRequested()) {
+                    Thread.onSpinWait();
+                }
+            }
+            ctx.compensateWith("release", () -> done.add("release"));
+            ctx.run("reserve", () -> done.add("reserve"));
+            ctx.sleep("pause", Duration.ofMillis(100));
+            return trip;
+        });
+        var run = steadwork.workflow(TRIP).trigger("t-1");
+        await().atMost(PATIENCE).until(() -> entries.get() == 2);
 
         run.cancel();
 
