@@ -141,6 +141,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         if (wantsSlots && slots.areFew()) {
             LockSupport.parkNanos(GATHER_NANOS);
         }
+        somethingNew |= System.nanoTime() - retryNanos >= 0; // a look that is owed
         boolean more = false;
         boolean full = false;
         heldBack = false;

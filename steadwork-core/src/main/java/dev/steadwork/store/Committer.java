@@ -171,7 +171,7 @@ public final class Committer implements AutoCloseable {
         }
 
         void end() {
-            add(END);
+            queue.add(END);
             LockSupport.unpark(thread);
             boolean interrupted = false;
             while (thread.isAlive()) {

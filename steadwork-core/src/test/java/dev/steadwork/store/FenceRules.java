@@ -455,6 +455,20 @@ interface FenceRules extends StoreRules {
     }
 
     @Test
+    @Proves({"LEASE-3", "STEP-4"})
+    default void of_two_executions_that_write_the_same_step_at_once_the_current_one_is_confirmed() {
+        var stale = running();
+        write(new Write.Release(stale.id(), stale.epoch()));
+        var current = claimOnly(stale.id());
+
+        var results = store().write(List.of(
+                new Write.SaveStep(current.id(), current.epoch(), step("charge", 1, "new")),
+                new Write.SaveStep(stale.id(), stale.epoch(), step("charge", 1, "old"))));
+
+        assertThat(results).containsExactly(Ack.STORED, Ack.LEASE_LOST);
+    }
+
+    @Test
     @Proves({"RESULT-1", "CLAIM-7"})
     default void the_end_of_a_run_and_its_release_are_told() {
         var hints = new Hints();

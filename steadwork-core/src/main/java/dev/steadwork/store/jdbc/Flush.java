@@ -82,6 +82,10 @@ final class Flush {
         return select(kind, index -> answers[index] == null);
     }
 
+    <W extends Write> Kind<W> unanswered(Class<W> kind, Predicate<W> which) {
+        return select(kind, index -> answers[index] == null && which.test(kind.cast(batch.get(index))));
+    }
+
     private <W extends Write> Kind<W> select(Class<W> kind, IntPredicate which) {
         var items = new ArrayList<Item<W>>();
         for (int i = 0; i < batch.size(); i++) {

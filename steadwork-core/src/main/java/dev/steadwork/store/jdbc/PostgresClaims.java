@@ -7,6 +7,7 @@ import dev.steadwork.store.Signals;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
@@ -314,7 +315,12 @@ final class PostgresClaims implements Signals.Listener {
 
         Claimed claimed() {
             var runs = taken.stream().map(Taken::run).toList();
-            return new Claimed(rows.now(), runs, null, runs.size() < limit ? look.untilWhole() : null);
+            return new Claimed(rows.now(), runs, null, runs.size() < limit ? untilNext() : null);
+        }
+
+        /** A run that was locked and left is there for the next claim, at once. */
+        private @Nullable Duration untilNext() {
+            return locked > taken.size() ? Duration.ZERO : look.untilWhole();
         }
 
         /** Notes where the next claim need not look. A run that was locked and left for it is still there. */

@@ -174,7 +174,12 @@ final class PostgresSteps {
         var numbers = new HashMap<Place, Integer>();
         for (int n = 1; n <= saves.writes().size(); n++) {
             var save = saves.write(n);
-            numbers.put(new Place(save.run().uuid(), save.step().key().position()), n);
+            // Of two executions of a run, the one with the higher epoch holds it, if any does.
+            numbers.merge(
+                    new Place(save.run().uuid(), save.step().key().position()),
+                    n,
+                    (one, other) ->
+                            saves.write(one).epoch() > saves.write(other).epoch() ? one : other);
         }
         var values = fence(saves.writes())
                 .texts("names", save -> save.step().key().name())

@@ -126,15 +126,16 @@ final class PostgresWrites {
         if (!attempts.isEmpty()) {
             PostgresSteps.addAttempts(pipeline, attempts);
         }
-        var plainFinishes = flush.all(Write.Finish.class, finish -> firstTime && PostgresMoves.isPlain(finish));
-        if (!plainFinishes.isEmpty()) {
-            PostgresMoves.addPlainFinishes(pipeline, flush, plainFinishes);
-        }
-        var finishes = flush.all(Write.Finish.class, finish -> !(firstTime && PostgresMoves.isPlain(finish)));
+        var finishes = flush.all(Write.Finish.class);
         if (!finishes.isEmpty()) {
-            PostgresMoves.addFinishes(pipeline, flush, finishes);
+            // One statement, in the order of the runs: heartbeats lock them in that order too.
+            if (firstTime && finishes.writes().stream().allMatch(PostgresMoves::isPlain)) {
+                PostgresMoves.addPlainFinishes(pipeline, flush, finishes);
+            } else {
+                PostgresMoves.addFinishes(pipeline, flush, finishes);
+            }
+            PostgresFamilies.addEnds(pipeline, flush, finishes.writes());
         }
-        PostgresFamilies.addEnds(pipeline, flush, flush.all(Write.Finish.class).writes());
         var parks = flush.all(Write.Park.class);
         if (!parks.isEmpty()) {
             PostgresMoves.addParks(pipeline, flush, parks);
@@ -152,7 +153,7 @@ final class PostgresWrites {
 
     /** Steps that were not kept as plain ones: because something is asked of their runs, or the runs are somebody else's. */
     private void keepOthers(Connection connection, Flush flush) throws SQLException {
-        var open = flush.unanswered(Write.SaveStep.class);
+        var open = flush.unanswered(Write.SaveStep.class, PostgresSteps::isPlain);
         if (!open.isEmpty()) {
             var pipeline = new Pipeline(database);
             PostgresSteps.addSteps(pipeline, open);
