@@ -68,6 +68,11 @@ final class Columns<T> {
         return array(name, "bytea", byte[][]::new, column);
     }
 
+    /** Times as they are, for a column in which nothing is computed. */
+    Columns<T> instants(String name, Function<T, @Nullable Instant> column) {
+        return array(name, "timestamptz", Instant[]::new, column);
+    }
+
     /** Times as microseconds since 1970. */
     Columns<T> times(String name, Function<T, @Nullable Instant> column) {
         return longs(name, item -> {

@@ -5,6 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -119,7 +120,9 @@ final class Pipeline {
         if (array.elements() == null) {
             statement.setNull(position, Types.ARRAY, "_" + array.elementType());
         } else if (array.elements() instanceof UUID[] uuids) {
-            statement.setArray(position, UuidArray.of(connection, uuids));
+            statement.setArray(position, BinaryArray.of(connection, uuids));
+        } else if (array.elements() instanceof Instant[] times) {
+            statement.setArray(position, BinaryArray.of(connection, times));
         } else {
             statement.setArray(position, connection.createArrayOf(array.elementType(), array.elements()));
         }

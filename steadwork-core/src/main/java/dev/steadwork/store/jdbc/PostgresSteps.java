@@ -11,9 +11,7 @@ import dev.steadwork.store.Write;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -128,8 +126,8 @@ final class PostgresSteps {
     }
 
     /**
-     * The same for plain steps that are sent for the first time, of runs of which nothing is asked: fails as a whole if one of them
-     * is there.
+     * The same for plain steps that are sent for the first time, of runs of which nothing is asked: all of them are answered if all
+     * were kept, otherwise none. Fails as a whole if one of them is there.
      */
     static void addPlain(Pipeline pipeline, Flush.Kind<Write.SaveStep> saves) {
         // The arrays are taken apart in the list of columns: FROM would first put each into a table of its own.
@@ -144,8 +142,8 @@ final class PostgresSteps {
                        'FUNCTION',
                        'COMPLETED',
                        u.attempt,
-                       timestamptz 'epoch' + u.started_at * interval '1 microsecond',
-                       timestamptz 'epoch' + u.finished_at * interval '1 microsecond',
+                       u.started_at,
+                       u.finished_at,
                        u.output_type,
                        u.output
                   FROM (SELECT unnest((SELECT CAST(:runs AS uuid[]))) AS run_id,
@@ -154,8 +152,8 @@ final class PostgresSteps {
                                unnest((SELECT CAST(:occurrences AS integer[]))) AS occurrence,
                                unnest((SELECT CAST(:positions AS integer[]))) AS position,
                                unnest((SELECT CAST(:attempts AS integer[]))) AS attempt,
-                               unnest((SELECT CAST(:startedAts AS bigint[]))) AS started_at,
-                               unnest((SELECT CAST(:finishedAts AS bigint[]))) AS finished_at,
+                               unnest((SELECT CAST(:startedAts AS timestamptz[]))) AS started_at,
+                               unnest((SELECT CAST(:finishedAts AS timestamptz[]))) AS finished_at,
                                unnest((SELECT CAST(:outputTypes AS text[]))) AS output_type,
                                unnest((SELECT CAST(:outputs AS bytea[]))) AS output) AS u
                  CROSS JOIN LATERAL (
@@ -168,32 +166,21 @@ final class PostgresSteps {
                           AND run.cancel_requested_at IS NULL
                           AND run.pause_requested_at IS NULL
                           FOR NO KEY UPDATE) AS held
-                RETURNING run_id, position
                 """;
-        record Place(UUID run, int position) {}
-        var numbers = new HashMap<Place, Integer>();
-        for (int n = 1; n <= saves.writes().size(); n++) {
-            var save = saves.write(n);
-            // Of two executions of a run, the one with the higher epoch holds it, if any does.
-            numbers.merge(
-                    new Place(save.run().uuid(), save.step().key().position()),
-                    n,
-                    (one, other) ->
-                            saves.write(one).epoch() > saves.write(other).epoch() ? one : other);
-        }
         var values = fence(saves.writes())
                 .texts("names", save -> save.step().key().name())
                 .ints("occurrences", save -> save.step().key().occurrence())
                 .ints("positions", save -> save.step().key().position())
                 .ints("attempts", save -> save.step().attempt())
-                .times("startedAts", save -> save.step().startedAt())
-                .times("finishedAts", save -> save.step().finishedAt())
+                .instants("startedAts", save -> save.step().startedAt())
+                .instants("finishedAts", save -> save.step().finishedAt())
                 .texts("outputTypes", save -> Rows.payloadType(save.step().output()))
                 .bytes("outputs", save -> Rows.payloadBytes(save.step().output()))
                 .values();
-        pipeline.add(sql, values, row -> {
-            var place = new Place(row.getObject("run_id", UUID.class), row.getInt("position"));
-            saves.answer(Objects.requireNonNull(numbers.get(place)), Ack.STORED);
+        pipeline.addUpdate(sql, values, count -> {
+            if (count == saves.writes().size()) {
+                saves.answerAll(Ack.STORED);
+            }
         });
     }
 

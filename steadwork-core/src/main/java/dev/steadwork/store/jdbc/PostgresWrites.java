@@ -151,7 +151,10 @@ final class PostgresWrites {
         PostgresSteps.addTrim(pipeline, attempts.writes(), parks.writes());
     }
 
-    /** Steps that were not kept as plain ones: because something is asked of their runs, or the runs are somebody else's. */
+    /**
+     * Steps of a batch in which one was not kept as a plain one: because something is asked of its run, or the run is somebody else's.
+     * Those that are kept already stay as they are.
+     */
     private void keepOthers(Connection connection, Flush flush) throws SQLException {
         var open = flush.unanswered(Write.SaveStep.class, PostgresSteps::isPlain);
         if (!open.isEmpty()) {

@@ -7,8 +7,8 @@ final class Shards {
     static final int SLOTS = 1024;
     static final int COUNT = 1;
 
-    /** What statements over all runs look at, as long as there is one shard. */
-    static final int ONLY = 0;
+    /** What statements over all runs look at, as long as there is one shard. Of the column's type: no comparison of two types. */
+    static final short ONLY = 0;
 
     private Shards() {}
 

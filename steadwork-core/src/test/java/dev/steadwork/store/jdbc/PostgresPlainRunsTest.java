@@ -121,6 +121,36 @@ class PostgresPlainRunsTest extends PostgresFixture {
     }
 
     @Test
+    @Proves({"STEP-4", "LEASE-3"})
+    void of_plain_steps_of_which_one_is_refused_each_has_its_own_answer() {
+        var held = newRun(null, null);
+        var lost = newRun(null, null);
+        trigger(held, new Write.Starter("one", Duration.ofMinutes(1)));
+        trigger(lost, new Write.Starter("one", Duration.ofMinutes(1)));
+
+        assertThat(store.write(List.of(step(held, 1), step(lost, 7)))).containsExactly(Ack.STORED, Ack.LEASE_LOST);
+
+        assertThat(store.steps(held.id())).hasSize(1);
+        assertThat(store.steps(lost.id())).isEmpty();
+    }
+
+    @Test
+    @Proves("STEP-6")
+    void the_times_of_a_plain_step_are_kept_to_the_microsecond() {
+        var run = newRun(null, null);
+        trigger(run, new Write.Starter("one", Duration.ofMinutes(1)));
+        var started = Instant.parse("1999-12-31T23:59:59.999999Z");
+        var finished = Instant.parse("2038-01-19T03:14:07.000001Z");
+
+        write(step(run, 1, started, finished));
+
+        assertThat(store.steps(run.id())).singleElement().satisfies(step -> {
+            assertThat(step.startedAt()).isEqualTo(started);
+            assertThat(step.finishedAt()).isEqualTo(finished);
+        });
+    }
+
+    @Test
     @Proves("NS-1")
     void a_disabled_namespace_takes_no_plain_run_either() {
         trigger(newRun(null, null), null);
@@ -164,8 +194,12 @@ class PostgresPlainRunsTest extends PostgresFixture {
     }
 
     private static Write.SaveStep step(NewRun run, long epoch) {
-        var key = new StepRecord.Key("charge", 1, 1);
         var now = Instant.now();
+        return step(run, epoch, now, now);
+    }
+
+    private static Write.SaveStep step(NewRun run, long epoch, Instant started, Instant finished) {
+        var key = new StepRecord.Key("charge", 1, 1);
         return new Write.SaveStep(
                 run.id(),
                 epoch,
@@ -177,8 +211,8 @@ class PostgresPlainRunsTest extends PostgresFixture {
                         Payload.NONE,
                         Payload.NONE,
                         null,
-                        now,
-                        now,
+                        started,
+                        finished,
                         null));
     }
 }
