@@ -9,6 +9,9 @@ final class Slots {
     /** So many are set aside for one claim, even if they are more than half: claiming them does not take long. */
     private static final int FEW = 256;
 
+    /** Of many, so many are set aside for a claim while nothing is executed: it is better to begin soon than to take more. */
+    private static final int FIRST = 128;
+
     private final int total;
     private final Map<String, Integer> limits;
     private final Map<String, Integer> usedByType = new HashMap<>();
@@ -32,14 +35,15 @@ final class Slots {
 
     /**
      * Sets free slots aside for a claim that is under way; how many there are. One claim at a time, and of many slots never for
-     * more than half: while one half is executed and its ends are written, the other is claimed.
+     * more than half: while one half is executed and its ends are written, the other is claimed. An idle worker begins with fewer.
      *
      * @param limitedType the type that the claim is for, if its limit bounds it
      * @param all or only half of those that are free, and at least one
      */
     synchronized int reserve(@Nullable String limitedType, boolean all) {
         int free = Math.max(0, limitedType == null ? total - used : free(limitedType));
-        reserved = Math.min(all ? free : free - free / 2, Math.max(FEW, total / 2));
+        int most = used == 0 && total > FEW ? FIRST : Math.max(FEW, total / 2);
+        reserved = Math.min(all ? free : free - free / 2, most);
         reservedFor = limitedType;
         return reserved;
     }

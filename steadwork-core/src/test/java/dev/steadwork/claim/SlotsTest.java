@@ -12,13 +12,19 @@ class SlotsTest {
     @Test
     void a_claim_is_for_no_more_than_half_of_many_slots() {
         var slots = new Slots(1000, Map.of());
+        slots.take("checkout");
 
         assertThat(slots.reserve(null, true)).isEqualTo(500);
 
-        for (int i = 0; i < 700; i++) {
+        for (int i = 1; i < 700; i++) {
             slots.take("checkout");
         }
         assertThat(slots.reserve(null, true)).isEqualTo(300);
+    }
+
+    @Test
+    void the_first_claim_of_an_idle_worker_with_many_slots_is_small() {
+        assertThat(new Slots(1000, Map.of()).reserve(null, true)).isEqualTo(128);
     }
 
     @Test
