@@ -80,9 +80,11 @@ final class PostgresDialect implements Dialect {
         // Not to_regclass: what it has cached may be older than the lock that was just waited for.
         var sql = """
                 SELECT count(*) > 0
-                  FROM pg_tables
-                 WHERE schemaname = :schema
-                   AND tablename = :table
+                  FROM pg_class AS c
+                  JOIN pg_namespace AS n ON n.oid = c.relnamespace
+                 WHERE n.nspname = :schema
+                   AND c.relname = :table
+                   AND c.relkind IN ('r', 'p')
                 """;
         return handle.createQuery(sql)
                 .bind("schema", schema)
