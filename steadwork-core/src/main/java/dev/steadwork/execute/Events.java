@@ -32,7 +32,7 @@ final class Events {
         return executor.recorder()
                 .insist(
                         run.id(),
-                        "looking for signal " + name,
+                        () -> "looking for signal " + name,
                         () -> executor.store().received(run.id(), name),
                         execution::isStopped,
                         nothing);

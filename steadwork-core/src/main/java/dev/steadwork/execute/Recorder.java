@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,11 +49,10 @@ final class Recorder {
 
     /** Waits for a write that was submitted, and stores it again if that failed. */
     Ack confirm(Write.Fenced write, CompletableFuture<Ack> submitted, BooleanSupplier pointless) {
-        var what = write.getClass().getSimpleName();
         var sent = new boolean[1];
         return insist(
                 write.run(),
-                what,
+                write.getClass()::getSimpleName,
                 () -> {
                     var ack = sent[0] ? committer.write(write) : submitted;
                     sent[0] = true;
@@ -71,8 +71,8 @@ final class Recorder {
     }
 
     /** Makes the call until the store answers; the last value without trying further once {@code pointless} says so. */
-    <T, X extends Exception> T insist(RunId run, String what, Call<T, X> call, BooleanSupplier pointless, T ifPointless)
-            throws X {
+    <T, X extends Exception> T insist(
+            RunId run, Supplier<String> what, Call<T, X> call, BooleanSupplier pointless, T ifPointless) throws X {
         boolean interrupted = false;
         var wait = FIRST_WAIT;
         try {
@@ -86,7 +86,7 @@ final class Recorder {
                     log.warn(
                             "Run {}: {} has not reached the database yet, trying again within {} s: {}",
                             run,
-                            what,
+                            what.get(),
                             wait.toSeconds(),
                             trouble.getMessage());
                 }

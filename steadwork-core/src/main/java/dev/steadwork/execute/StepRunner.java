@@ -117,7 +117,7 @@ final class StepRunner {
             var outcome = executor.recorder()
                     .insist(
                             run.id(),
-                            "transactional step " + task.key.label(),
+                            () -> "transactional step " + task.key.label(),
                             () -> Optional.of(executor.store().transact(run.id(), run.epoch(), task.key, work)),
                             execution::isStopped,
                             Optional.<StepRecord>empty());

@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets concurrent writes share transactions: while one batch is being committed, further writes queue up, and the next
- * transaction takes all of them. An idle system commits at once; under load a batch waits up to a millisecond for as many writes
+ * transaction takes all of them. An idle system commits at once; under load a batch waits up to two milliseconds for as many writes
  * as the last ones had. The futures complete when the write is durable.
  */
 public final class Committer implements AutoCloseable {
     private static final int MAX_BATCH = 1000;
     /** How long a batch waits for as many writes as came together lately, unless these are few. */
-    private static final long GATHER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long GATHER_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private static final int FEW = 4;
 

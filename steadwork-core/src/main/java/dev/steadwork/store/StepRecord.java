@@ -73,7 +73,11 @@ public record StepRecord(
             if (occurrence == DECISION) {
                 return name;
             }
-            return occurrence == 1 && !NUMBERED.matcher(name).matches() ? name : name + "#" + occurrence;
+            return occurrence == 1 && !looksNumbered() ? name : name + "#" + occurrence;
+        }
+
+        private boolean looksNumbered() {
+            return name.indexOf('#') >= 0 && NUMBERED.matcher(name).matches();
         }
     }
 }

@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
 public final class Results implements Signals.Listener, AutoCloseable {
     private static final int MAX_LOOK = 1000;
     /** After that time a run that is executed here is looked at all the same; most have ended by then. */
-    private static final long LATER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+    private static final long LATER_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final Logger log = LoggerFactory.getLogger(Results.class);
 
