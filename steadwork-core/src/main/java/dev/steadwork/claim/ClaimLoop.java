@@ -21,7 +21,6 @@ import dev.steadwork.store.TriggerResult;
 import dev.steadwork.store.Write;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
@@ -229,7 +228,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
             used = true;
             var run = started.run();
             try {
-                executor.start(prepare(run, new DatabaseClock(started.now(), takenAtNanos), share));
+                execute(run, new DatabaseClock(started.now(), takenAtNanos), share);
             } catch (RejectedExecutionException closed) {
                 // The run is accepted all the same, and its slot was given back.
                 log.warn("Run {}: the worker has been closed; it goes on when its lease has expired.", run.id());
@@ -301,21 +300,18 @@ final class ClaimLoop implements Runnable, Signals.Listener {
             retryAfter(claimed.lookAgainAfter());
         }
         var clock = new DatabaseClock(claimed.now(), askedAtNanos);
-        var executions = new ArrayList<Execution>(claimed.runs().size());
         for (var run : claimed.runs()) {
             tellIfWoken(run, claimed.now());
             slots.take(run.type());
-            executions.add(prepare(run, clock, share));
+            execute(run, clock, share);
         }
-        executor.startAll(executions);
-        return executions.size();
+        return claimed.runs().size();
     }
 
-    /** From here on the run counts as executed by this worker. */
-    private Execution prepare(ClaimedRun run, DatabaseClock clock, Share share) {
+    private void execute(ClaimedRun run, DatabaseClock clock, Share share) {
         var execution = executor.prepare(run, clock);
         onClaim.accept(execution, share);
-        return execution;
+        executor.start(execution);
     }
 
     /** A run whose last step is a sleep has just been woken from it. */

@@ -10,21 +10,14 @@ import dev.steadwork.store.NewRun;
 import dev.steadwork.store.Observers;
 import dev.steadwork.store.Store;
 import dev.steadwork.store.Write;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Executes claimed runs: what all executions of a worker share. */
 public final class RunExecutor {
-    private static final Logger log = LoggerFactory.getLogger(RunExecutor.class);
-    /** So many are started faster than somebody else is asked to. */
-    private static final int FEW = 8;
-
     private final Map<String, Handling<?, ?>> handlers;
     private final Payloads payloads;
     private final Store store;
@@ -71,27 +64,6 @@ public final class RunExecutor {
         } catch (RuntimeException | Error noThread) {
             onSettled.accept(execution, null); // nothing is recorded: it goes on when its lease has expired
             throw noThread;
-        }
-    }
-
-    /** Starts many of them without keeping the caller: a thread of theirs does it. */
-    public void startAll(List<Execution> executions) {
-        if (executions.size() <= FEW) {
-            executions.forEach(this::start);
-        } else {
-            threads.execute(() -> executions.forEach(this::startOrLeave));
-        }
-    }
-
-    /** One that cannot be started goes on when its lease has expired, and does not keep the others. */
-    private void startOrLeave(Execution execution) {
-        try {
-            start(execution);
-        } catch (RuntimeException | Error noThread) {
-            log.warn(
-                    "{} could not be started; it goes on when its lease has expired: {}",
-                    execution,
-                    noThread.toString());
         }
     }
 

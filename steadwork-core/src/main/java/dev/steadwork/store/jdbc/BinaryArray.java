@@ -5,7 +5,7 @@ import java.sql.Array;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.util.Objects;
+import java.time.temporal.ChronoUnit;
 import java.util.UUID;
 import java.util.function.BiConsumer;
 import java.util.stream.Stream;
@@ -37,7 +37,8 @@ final class BinaryArray {
 
     static Array of(Connection connection, @Nullable Instant[] elements) throws SQLException {
         if (!connection.isWrapperFor(BaseConnection.class)) {
-            var texts = Stream.of(elements).map(time -> Objects.toString(time, null));
+            var texts = Stream.of(elements)
+                    .map(time -> time == null ? null : kept(time).toString());
             return connection.createArrayOf("timestamptz", texts.toArray());
         }
         var bytes = binary(
@@ -46,6 +47,11 @@ final class BinaryArray {
                 Long.BYTES,
                 (to, time) -> to.putLong(Columns.micros(time) - YEAR_2000_MICROS));
         return new PgArray(connection.unwrap(BaseConnection.class), Oid.TIMESTAMPTZ_ARRAY, bytes);
+    }
+
+    /** What the database keeps of a time. */
+    private static Instant kept(Instant time) {
+        return Instant.EPOCH.plus(Columns.micros(time), ChronoUnit.MICROS);
     }
 
     /** One dimension from 1, then each element behind its length. */

@@ -77,7 +77,7 @@ final class Flush {
         return select(kind, index -> answers[index] != null);
     }
 
-    /** Those that no statement applied. */
+    /** Those of which no statement told that it applied them. */
     <W extends Write> Kind<W> unanswered(Class<W> kind) {
         return select(kind, index -> answers[index] == null);
     }

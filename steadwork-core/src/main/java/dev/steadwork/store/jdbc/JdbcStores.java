@@ -40,19 +40,10 @@ public final class JdbcStores {
             refuseUserBeforeHost(url);
             refuseUnreadable(url);
             var dialect = new PostgresDialect();
-            var place = postgresPlace(url);
-            return postgres(pool(url, config, dialect, place), place, dialect, config);
+            return postgres(PostgresAccess.pool(url, config, dialect), postgresPlace(url), dialect, config);
         }
         throw new InvalidArgument(
                 "%s is not supported; a URL begins with jdbc:sqlite: or jdbc:postgresql:.".formatted(schemeOf(url)));
-    }
-
-    private static Access pool(String url, StoreConfig config, Dialect dialect, String place) {
-        try {
-            return PostgresAccess.pool(url, config, dialect);
-        } catch (RuntimeException e) { // a connection that broke while the pool began with it
-            throw SqlErrors.translate(e, "opening " + place);
-        }
     }
 
     /** @param through what every connection is opened through: tests count there what is executed */

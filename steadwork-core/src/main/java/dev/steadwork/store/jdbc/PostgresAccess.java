@@ -51,10 +51,8 @@ final class PostgresAccess implements Access {
         settings.setMaximumPoolSize(config.poolSize());
         settings.setMinimumIdle(Math.min(KEPT_OPEN, config.poolSize()));
         settings.setConnectionTimeout(10_000);
-        // The first connection is opened here, so that the second is not kept waiting: the pool pauses after each one
-        // that it
-        // opens in the background. A database that is down is reported by the first call, in our words.
-        settings.setInitializationFailTimeout(0);
+        // A database that is down is reported by the first call, in our words.
+        settings.setInitializationFailTimeout(-1);
         settings.addDataSourceProperty("ApplicationName", "steadwork");
         settings.addDataSourceProperty("tcpKeepAlive", "true");
         settings.addDataSourceProperty("socketTimeout", "60");
