@@ -77,7 +77,7 @@ final class Flush {
         return select(kind, index -> answers[index] != null);
     }
 
-    /** Those of which no statement told that it applied them. */
+    /** Those that no statement applied. */
     <W extends Write> Kind<W> unanswered(Class<W> kind) {
         return select(kind, index -> answers[index] == null);
     }

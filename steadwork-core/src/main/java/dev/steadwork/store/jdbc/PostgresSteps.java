@@ -11,7 +11,9 @@ import dev.steadwork.store.Write;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -126,8 +128,8 @@ final class PostgresSteps {
     }
 
     /**
-     * The same for plain steps that are sent for the first time, of runs of which nothing is asked: all of them are answered if all
-     * were kept, otherwise none. Fails as a whole if one of them is there.
+     * The same for plain steps that are sent for the first time, of runs of which nothing is asked: fails as a whole if one of them
+     * is there.
      */
     static void addPlain(Pipeline pipeline, Flush.Kind<Write.SaveStep> saves) {
         // The arrays are taken apart in the list of columns: FROM would first put each into a table of its own.
@@ -166,7 +168,19 @@ final class PostgresSteps {
                           AND run.cancel_requested_at IS NULL
                           AND run.pause_requested_at IS NULL
                           FOR NO KEY UPDATE) AS held
+                RETURNING run_id, position
                 """;
+        record Place(UUID run, int position) {}
+        var numbers = new HashMap<Place, Integer>();
+        for (int n = 1; n <= saves.writes().size(); n++) {
+            var save = saves.write(n);
+            // Of two executions of a run, the one with the higher epoch holds it, if any does.
+            numbers.merge(
+                    new Place(save.run().uuid(), save.step().key().position()),
+                    n,
+                    (one, other) ->
+                            saves.write(one).epoch() > saves.write(other).epoch() ? one : other);
+        }
         var values = fence(saves.writes())
                 .texts("names", save -> save.step().key().name())
                 .ints("occurrences", save -> save.step().key().occurrence())
@@ -177,10 +191,9 @@ final class PostgresSteps {
                 .texts("outputTypes", save -> Rows.payloadType(save.step().output()))
                 .bytes("outputs", save -> Rows.payloadBytes(save.step().output()))
                 .values();
-        pipeline.addUpdate(sql, values, count -> {
-            if (count == saves.writes().size()) {
-                saves.answerAll(Ack.STORED);
-            }
+        pipeline.add(sql, values, row -> {
+            var place = new Place(row.getObject("run_id", UUID.class), row.getInt("position"));
+            saves.answer(Objects.requireNonNull(numbers.get(place)), Ack.STORED);
         });
     }
 

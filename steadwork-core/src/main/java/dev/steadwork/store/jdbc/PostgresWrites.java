@@ -12,7 +12,7 @@ import java.util.Set;
 
 /**
  * A batch of writes: one statement for all writes of a kind, all statements in one round trip. Statements answer with the
- * writes that they applied, or with their number; only if one is missing, a second trip finds out why.
+ * writes that they applied; only if one is missing, a second trip finds out why.
  */
 final class PostgresWrites {
     /** More rows might fill the buffers of both sides while each waits for the other to read: then one by one. */
@@ -151,10 +151,7 @@ final class PostgresWrites {
         PostgresSteps.addTrim(pipeline, attempts.writes(), parks.writes());
     }
 
-    /**
-     * Steps of a batch in which one was not kept as a plain one: because something is asked of its run, or the run is
-     * somebody else's. Those that are kept already stay as they are.
-     */
+    /** Steps that were not kept as plain ones: because something is asked of their runs, or the runs are somebody else's. */
     private void keepOthers(Connection connection, Flush flush) throws SQLException {
         var open = flush.unanswered(Write.SaveStep.class, PostgresSteps::isPlain);
         if (!open.isEmpty()) {
