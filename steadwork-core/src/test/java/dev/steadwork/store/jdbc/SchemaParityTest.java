@@ -11,6 +11,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Both databases have the same tables with the same columns, so that statements can be shared. */
 class SchemaParityTest {
@@ -51,6 +53,21 @@ class SchemaParityTest {
             }
         }
         assertThat(others).isEmpty();
+    }
+
+    /** What is equal in all rows, the shard, would be compared on every level of the index before what differs. */
+    @ParameterizedTest
+    @ValueSource(strings = {"run", "step"})
+    @Proves("STORE-2")
+    void the_keys_of_the_hot_tables_begin_with_the_run(String table) throws SQLException {
+        var columns = new TreeMap<Integer, String>();
+        try (var connection = DriverManager.getConnection(migrated(TestDatabase.POSTGRES));
+                var rows = connection.getMetaData().getPrimaryKeys(null, "steadwork", table)) {
+            while (rows.next()) {
+                columns.put(rows.getInt("KEY_SEQ"), rows.getString("COLUMN_NAME"));
+            }
+        }
+        assertThat(columns.values()).startsWith("run_id", "shard");
     }
 
     /** Table names without their prefix, each with its columns and whether they may be null. */
