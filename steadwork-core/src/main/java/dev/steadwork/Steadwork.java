@@ -5,6 +5,7 @@ import dev.steadwork.codec.JsonCodec;
 import dev.steadwork.codec.Payloads;
 import dev.steadwork.execute.DeadLetterRuns;
 import dev.steadwork.execute.Opening;
+import dev.steadwork.execute.Threads;
 import dev.steadwork.maintain.Deadlines;
 import dev.steadwork.maintain.Duties;
 import dev.steadwork.maintain.Duty;
@@ -35,6 +36,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
@@ -53,6 +55,7 @@ import org.jspecify.annotations.Nullable;
 public final class Steadwork implements AutoCloseable {
     private final Store store;
     private final Committer committer;
+    private final ExecutorService answering = Threads.perTask();
     private final Results results;
     private final Engine engine;
     private final Settings settings;
@@ -77,7 +80,7 @@ public final class Steadwork implements AutoCloseable {
 
     private Steadwork(Store store, Payloads payloads, String namespace, Settings settings) {
         this.store = store;
-        this.committer = new Committer(store, observers);
+        this.committer = new Committer(store, observers, answering);
         this.results = new Results(store, settings.pollInterval(), this::executes);
         this.engine = new Engine(store, committer, payloads, results, this::openingFor, namespace, closed);
         this.settings = settings;
@@ -243,6 +246,7 @@ public final class Steadwork implements AutoCloseable {
             duties.stop();
             results.close();
             committer.close();
+            answering.shutdown();
             store.close();
         }
     }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -27,22 +28,28 @@ public final class Committer implements AutoCloseable {
 
     private static final int FEW = 4;
 
+    /** To answer so many takes a while: somebody else does it, and the lane goes on. */
+    private static final int MANY = 32;
+
     /** Wakes a lane that waits, so that it sees that it is to end. */
     private static final Pending END =
             new Pending(new Write.Release(new RunId(new UUID(0, 0)), 0), new CompletableFuture<>());
 
     private final Store store;
     private final Observers observers;
+    private final Executor answering;
     private final List<Lane> lanes;
     private volatile boolean closed;
 
     public Committer(Store store) {
-        this(store, new Observers());
+        this(store, new Observers(), Runnable::run);
     }
 
-    public Committer(Store store, Observers observers) {
+    /** @param answering completes the futures of large batches; whoever waits for them is woken by one of its threads */
+    public Committer(Store store, Observers observers, Executor answering) {
         this.store = store;
         this.observers = observers;
+        this.answering = answering;
         this.lanes = IntStream.range(0, store.lanes()).mapToObj(Lane::new).toList();
     }
 
@@ -153,13 +160,11 @@ public final class Committer implements AutoCloseable {
             if (batch.isEmpty()) {
                 return;
             }
+            List<WriteResult> results;
             try {
                 long began = System.nanoTime();
-                var results = store.write(batch.stream().map(Pending::write).toList());
+                results = store.write(batch.stream().map(Pending::write).toList());
                 observers.committed(batch.size(), Duration.ofNanos(System.nanoTime() - began));
-                for (int i = 0; i < results.size(); i++) {
-                    batch.get(i).result.complete(results.get(i));
-                }
             } catch (Throwable failure) {
                 if (batch.size() == 1 || isRetryable(failure)) {
                     batch.forEach(pending -> pending.result.completeExceptionally(failure));
@@ -167,6 +172,27 @@ public final class Committer implements AutoCloseable {
                     // One bad write must not fail its neighbours: each gets a transaction of its own.
                     batch.forEach(pending -> flush(List.of(pending)));
                 }
+                return;
+            }
+            answer(batch, results);
+        }
+
+        private void answer(List<Pending> batch, List<WriteResult> results) {
+            if (batch.size() < MANY) {
+                complete(batch, results);
+                return;
+            }
+            var written = List.copyOf(batch); // the lane's own list takes the next batch
+            try {
+                answering.execute(() -> complete(written, results));
+            } catch (RuntimeException | Error noThread) {
+                complete(written, results);
+            }
+        }
+
+        private static void complete(List<Pending> written, List<WriteResult> results) {
+            for (int i = 0; i < results.size(); i++) {
+                written.get(i).result.complete(results.get(i));
             }
         }
 

@@ -18,6 +18,7 @@ abstract class StoreContract
         implements TriggerRules,
                 ClaimRules,
                 FenceRules,
+                CommitterRules,
                 TimerRules,
                 LimitRules,
                 MessageRules,
