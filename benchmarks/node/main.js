@@ -106,21 +106,28 @@ async function enqueueBatch(p) {
   return e.many ? s : NaN
 }
 
+// Singly, for so many seconds; how many there were.
+async function enqueueFor(most, e) {
+  let n = 0
+  for (const t = performance.now(); seconds(t) < most; n += N / 4) await parallel(16, N / 4, () => e.one(0))
+  return n
+}
+
 async function queue(p) {
   await p.setup()
   let e = await p.enqueuer()
-  let waiting = N / 4
   result('w1_cold_single_per_s', N / 4 / await parallel(16, N / 4, () => e.one(0)))
-  for (const t = performance.now(); seconds(t) < WARM * 0.1; waiting += N / 4) await parallel(16, N / 4, () => e.one(0))
+  const waiting = N / 4 + await enqueueFor(WARM / 10, e)
   await e.close()
   result('w2_cold_drain_per_s', waiting / (await drain(p, waiting)).s)
   e = await p.enqueuer()
+  const warm = await enqueueFor(WARM / 3, e)
   const single = await passes(() => parallel(16, N, () => e.one(0)))
   result('w1_single_per_s', N / single.median)
   const callers = await passes(() => parallel(256, N, () => e.one(0)))
   result('w1_256_callers_per_s', N / callers.median)
   await e.close()
-  await drain(p, N * (single.count + callers.count))
+  await drain(p, warm + N * (single.count + callers.count))
   for (let drained = 0; drained < WARM;) {
     await enqueueBatch(p)
     drained += (await drain(p, N)).s

@@ -5,7 +5,11 @@ import java.util.Collections;
 /** W1 enqueue, W2 drain, W5 cost of a run. */
 final class QueueLoad {
     private static final int RUNS = Scale.RUNS;
-    private static final double SINGLE_WARM_SECONDS = Scale.WARM_SECONDS * 0.1;
+    private static final int SOME = RUNS / 4;
+    /** So long is enqueued for the first drain. */
+    private static final double COLD_SECONDS = Scale.WARM_SECONDS / 10.0;
+    /** And so long again before it counts. */
+    private static final double SINGLE_WARM_SECONDS = Scale.WARM_SECONDS / 3.0;
 
     private final Peer peer;
     private long drainStart;
@@ -37,29 +41,34 @@ final class QueueLoad {
 
     /** The number of runs that wait now. */
     private int coldSingle() throws Exception {
-        int some = RUNS / 4;
-        int waiting = some;
         try (var enqueuer = peer.enqueuer()) {
-            Output.result("w1_cold_single_per_s", some / single(enqueuer, some));
-            for (long start = System.nanoTime(); Lanes.secondsSince(start) < SINGLE_WARM_SECONDS; waiting += some) {
-                single(enqueuer, some);
-            }
+            Output.result("w1_cold_single_per_s", SOME / single(enqueuer, SOME));
+            return SOME + enqueueFor(COLD_SECONDS, enqueuer);
         }
-        return waiting;
     }
 
     /** The number of runs that wait now. */
     private int enqueueSingly() throws Exception {
         try (var enqueuer = peer.enqueuer()) {
+            int warm = enqueueFor(SINGLE_WARM_SECONDS, enqueuer);
             var threads = Passes.of(() -> single(enqueuer, RUNS));
             Output.result("w1_single_per_s", RUNS / threads.median());
             if (!peer.bearsManyCallers()) {
-                return RUNS * threads.count();
+                return warm + RUNS * threads.count();
             }
             var callers = Passes.of(() -> Lanes.virtual(256, RUNS, i -> enqueuer.one(0)));
             Output.result("w1_256_callers_per_s", RUNS / callers.median());
-            return RUNS * (threads.count() + callers.count());
+            return warm + RUNS * (threads.count() + callers.count());
         }
+    }
+
+    /** The number of runs that were enqueued. */
+    private static int enqueueFor(double seconds, Peer.Enqueuer enqueuer) throws Exception {
+        int enqueued = 0;
+        for (long start = System.nanoTime(); Lanes.secondsSince(start) < seconds; enqueued += SOME) {
+            single(enqueuer, SOME);
+        }
+        return enqueued;
     }
 
     /** Drains until that alone has taken long enough for the compilers. */
