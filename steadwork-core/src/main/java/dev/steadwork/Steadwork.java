@@ -37,6 +37,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
@@ -55,7 +56,10 @@ import org.jspecify.annotations.Nullable;
 public final class Steadwork implements AutoCloseable {
     private final Store store;
     private final Committer committer;
-    private final ExecutorService answering = Threads.perTask();
+    /** A thread of the platform: were it a virtual one, runs that wait for an answer could hold all the threads that it needs. */
+    private final ExecutorService answering =
+            Executors.newSingleThreadExecutor(task -> Threads.daemon("steadwork-answers", task));
+
     private final Results results;
     private final Engine engine;
     private final Settings settings;

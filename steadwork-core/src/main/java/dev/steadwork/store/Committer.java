@@ -15,6 +15,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Lets concurrent writes share transactions: while one batch is being committed, further writes queue up, and the next
@@ -22,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * as the last ones had. The futures complete when the write is durable.
  */
 public final class Committer implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Committer.class);
+
     private static final int MAX_BATCH = 1000;
     /** How long a batch waits for as many writes as came together lately, unless these are few. */
     private static final long GATHER_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -45,7 +49,7 @@ public final class Committer implements AutoCloseable {
         this(store, new Observers(), Runnable::run);
     }
 
-    /** @param answering completes the futures of large batches; whoever waits for them is woken by one of its threads */
+    /** @param answering completes the futures of large batches; it must not wait for anybody who waits for one of them */
     public Committer(Store store, Observers observers, Executor answering) {
         this.store = store;
         this.observers = observers;
@@ -177,17 +181,18 @@ public final class Committer implements AutoCloseable {
             answer(batch, results);
         }
 
+        /** What is stored is told, by the lane itself if nobody else can. */
         private void answer(List<Pending> batch, List<WriteResult> results) {
-            if (batch.size() < MANY) {
-                complete(batch, results);
-                return;
+            if (batch.size() >= MANY) {
+                try {
+                    var written = List.copyOf(batch); // the lane's own list takes the next batch
+                    answering.execute(() -> complete(written, results));
+                    return;
+                } catch (RuntimeException | Error noThread) {
+                    log.debug("Nobody else can answer {} writes.", batch.size(), noThread);
+                }
             }
-            var written = List.copyOf(batch); // the lane's own list takes the next batch
-            try {
-                answering.execute(() -> complete(written, results));
-            } catch (RuntimeException | Error noThread) {
-                complete(written, results);
-            }
+            complete(batch, results);
         }
 
         private static void complete(List<Pending> written, List<WriteResult> results) {

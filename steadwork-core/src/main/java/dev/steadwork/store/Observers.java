@@ -27,7 +27,7 @@ public final class Observers implements Observer {
         for (var observer : all) {
             try {
                 what.accept(observer);
-            } catch (RuntimeException | LinkageError fault) {
+            } catch (RuntimeException | Error fault) {
                 log.warn("Observer {} failed: {}", observer, fault.toString());
             }
         }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.steadwork.Observer;
+import dev.steadwork.Payload;
+import dev.steadwork.RunStatus;
 import dev.steadwork.testing.Proves;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,7 +18,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Who tells that the writes of a large batch are stored. */
+/** Every write that is handed over is answered, once, whoever does it. */
 interface CommitterRules extends StoreRules {
     int MANY = 200;
     Duration SOON = Duration.ofSeconds(30);
@@ -47,6 +49,24 @@ interface CommitterRules extends StoreRules {
 
             assertThat(large).allSatisfy(CommitterRules::isCreated);
             assertThat(lane.written).hasValue(1 + MANY);
+        }
+    }
+
+    @Test
+    @Proves("STEP-3")
+    default void an_observer_that_throws_an_error_does_not_fail_the_write_it_is_told_of() {
+        var observers = new Observers();
+        observers.add(new Observer() {
+            @Override
+            public void committed(int writes, Duration took) {
+                throw new AssertionError("observer");
+            }
+        });
+        var run = running();
+        try (var committer = new Committer(store(), observers, Runnable::run)) {
+            var end = new Write.Finish(run.id(), run.epoch(), RunStatus.COMPLETED, Payload.NONE, null, null);
+
+            assertThat(committer.write(end)).succeedsWithin(SOON).isEqualTo(Ack.STORED);
         }
     }
 
