@@ -77,37 +77,38 @@ final class RawQueue implements Peer {
         return new RawEnqueuer();
     }
 
+    /** As many connections as there are callers at once; threads come and go. */
     private static final class RawEnqueuer implements Enqueuer {
-        private record Inserts(PreparedStatement plain, PreparedStatement notifying) {}
+        private record Inserts(Connection connection, PreparedStatement plain, PreparedStatement notifying) {}
 
-        private final ConcurrentLinkedQueue<Connection> open = new ConcurrentLinkedQueue<>();
-        private final ThreadLocal<Inserts> mine = ThreadLocal.withInitial(this::prepare);
+        private final ConcurrentLinkedQueue<Inserts> idle = new ConcurrentLinkedQueue<>();
 
-        private Inserts prepare() {
-            try {
-                var connection = Db.connect();
-                open.add(connection);
-                var notifying = """
-                        WITH j AS (
-                            INSERT INTO jobs (payload)
-                            VALUES (?)
-                            RETURNING id)
-                        SELECT pg_notify('jobs', '') FROM j
-                        """;
-                return new Inserts(
-                        connection.prepareStatement("INSERT INTO jobs (payload) VALUES (?)"),
-                        connection.prepareStatement(notifying));
-            } catch (SQLException e) {
-                throw new IllegalStateException(e);
-            }
+        private static Inserts prepare() throws SQLException {
+            var connection = Db.connect();
+            var notifying = """
+                    WITH j AS (
+                        INSERT INTO jobs (payload)
+                        VALUES (?)
+                        RETURNING id)
+                    SELECT pg_notify('jobs', '') FROM j
+                    """;
+            return new Inserts(
+                    connection,
+                    connection.prepareStatement("INSERT INTO jobs (payload) VALUES (?)"),
+                    connection.prepareStatement(notifying));
         }
 
         /** Only the latency test wakes the worker by NOTIFY. */
         @Override
         public void one(long stamp) throws SQLException {
-            var insert = stamp == 0 ? mine.get().plain() : mine.get().notifying();
+            var mine = idle.poll();
+            if (mine == null) {
+                mine = prepare();
+            }
+            var insert = stamp == 0 ? mine.plain() : mine.notifying();
             insert.setLong(1, stamp);
             insert.execute();
+            idle.add(mine);
         }
 
         @Override
@@ -122,8 +123,8 @@ final class RawQueue implements Peer {
 
         @Override
         public void close() throws SQLException {
-            for (var connection : open) {
-                connection.close();
+            for (var inserts : idle) {
+                inserts.connection().close();
             }
         }
     }
