@@ -76,8 +76,7 @@ final class RawWorkflows {
             var written = new AtomicInteger(warmUp(store, concurrent, workflows, full));
             int before = written.get();
             var probe = Db.Probe.read(connection);
-            var passes = Passes.of(
-                    () -> runAll(store, written.getAndAdd(workflows), concurrent, workflows, full));
+            var passes = Passes.of(() -> runAll(store, written.getAndAdd(workflows), concurrent, workflows, full));
             var after = Db.Probe.read(connection);
             if (Db.query(connection, "SELECT count(*) FROM wf_steps") != written.get() * 3L) {
                 throw new IllegalStateException("steps were lost");

@@ -45,7 +45,9 @@ final class SteadworkWorkflows {
 
     private static void measureDirect(Steadwork steadwork) throws Exception {
         if (Db.isSqlite()) {
-            Output.result("w4_direct_workflows_per_s", N / Passes.of(() -> direct(steadwork, N)).median());
+            Output.result(
+                    "w4_direct_workflows_per_s",
+                    N / Passes.of(() -> direct(steadwork, N)).median());
             return;
         }
         try (var connection = Db.connect()) {
