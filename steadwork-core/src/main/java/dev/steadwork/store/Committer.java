@@ -110,6 +110,8 @@ public final class Committer implements AutoCloseable {
         private final Thread thread;
         /** So many are waited for. */
         private volatile int expected = Integer.MAX_VALUE;
+        /** Nobody takes anything from the queue any more. */
+        private volatile boolean ended;
 
         Lane(int number) {
             thread = new Thread(this, "steadwork-commit-" + number);
@@ -121,6 +123,15 @@ public final class Committer implements AutoCloseable {
             queue.add(pending);
             if (queue.size() >= expected) {
                 LockSupport.unpark(thread);
+            }
+            if (ended) { // looked at after the write was added: either the lane has seen it or this does
+                refuseRest();
+            }
+        }
+
+        private void refuseRest() {
+            for (var late = queue.poll(); late != null; late = queue.poll()) {
+                late.result.completeExceptionally(closedError());
             }
         }
 
@@ -145,6 +156,9 @@ public final class Committer implements AutoCloseable {
                 }
             } catch (InterruptedException nobodyDoesThis) {
                 Thread.currentThread().interrupt();
+            } finally {
+                ended = true;
+                refuseRest();
             }
         }
 

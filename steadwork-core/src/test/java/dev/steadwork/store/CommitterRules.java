@@ -3,10 +3,12 @@ package dev.steadwork.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.steadwork.InvalidState;
 import dev.steadwork.Observer;
 import dev.steadwork.Payload;
 import dev.steadwork.RunStatus;
 import dev.steadwork.testing.Proves;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +18,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Every write that is handed over is answered, once, whoever does it. */
@@ -68,6 +71,24 @@ interface CommitterRules extends StoreRules {
 
             assertThat(committer.write(end)).succeedsWithin(SOON).isEqualTo(Ack.STORED);
         }
+    }
+
+    @Test
+    default void a_write_that_comes_just_as_the_committer_is_closed_is_refused() {
+        var committer = new AtomicReference<Committer>();
+        var closing = (Store) Proxy.newProxyInstance(
+                Store.class.getClassLoader(), new Class<?>[] {Store.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("checkMayWrite")) { // asked after the look whether it is closed
+                        committer.get().close();
+                    }
+                    return method.invoke(store(), arguments);
+                });
+        committer.set(new Committer(closing));
+
+        assertThat(committer.get().trigger(aRun().build()))
+                .failsWithin(SOON)
+                .withThrowableThat()
+                .withCauseInstanceOf(InvalidState.class);
     }
 
     /** One write, and then many in a batch of their own, which is stored. */
