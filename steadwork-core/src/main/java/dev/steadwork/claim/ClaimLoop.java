@@ -5,6 +5,7 @@ import dev.steadwork.StepKind;
 import dev.steadwork.WorkerBuilder;
 import dev.steadwork.execute.DatabaseClock;
 import dev.steadwork.execute.Execution;
+import dev.steadwork.execute.OpenRuns;
 import dev.steadwork.execute.Opening;
 import dev.steadwork.execute.RunExecutor;
 import dev.steadwork.execute.Threads;
@@ -59,6 +60,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     private final Turns turns = new Turns();
     private final LeaseKeeper keeper;
     private final RunExecutor executor;
+    private final OpenClaims openClaims;
     private final Observers observers;
     private final BiConsumer<Execution, Share> onClaim;
     private final Duration pollInterval;
@@ -80,6 +82,9 @@ final class ClaimLoop implements Runnable, Signals.Listener {
 
     private long pollNanos = System.nanoTime();
     private boolean heldBack;
+    /** Whether there is a reason to look, other than that it was long ago. */
+    private boolean expectsRuns;
+
     private long retryNanos = pollNanos;
 
     ClaimLoop(
@@ -107,6 +112,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         this.observers = observers;
         this.onClaim = onClaim;
         this.pollInterval = pollInterval;
+        this.openClaims = new OpenClaims(store, executor, observers, worker, spec.concurrency(), this::gap);
         this.thread = Threads.daemon("steadwork-claim-" + worker, this);
     }
 
@@ -137,17 +143,20 @@ final class ClaimLoop implements Runnable, Signals.Listener {
 
     /** Takes what is ready and fits; whether more may be ready for slots that are free. */
     private boolean claimAndDispatch() {
-        boolean somethingNew = pollIfDue() | promoteIfDue();
+        boolean polled = pollIfDue();
+        boolean promoted = promoteIfDue();
         if (wantsSlots && slots.areFew()) {
             LockSupport.parkNanos(GATHER_NANOS);
         }
-        somethingNew |= System.nanoTime() - retryNanos >= 0; // a look that is owed
+        boolean owesLook = System.nanoTime() - retryNanos >= 0;
         boolean more = false;
         boolean full = false;
         heldBack = false;
         retryNanos = pollNanos;
         long hintsBefore = hints.get();
-        somethingNew |= hintsBefore != hintsHeeded;
+        boolean hinted = hintsBefore != hintsHeeded;
+        boolean somethingNew = polled || promoted || owesLook || hinted;
+        expectsRuns = promoted || hinted || wantsSlots;
         // If none waits for a slot, runs that are created in this process meanwhile may start as well.
         boolean all = wantsSlots || !openingsWanted;
         openingsWanted = false;
@@ -228,7 +237,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
             used = true;
             var run = started.run();
             try {
-                execute(run, new DatabaseClock(started.now(), takenAtNanos), share);
+                execute(run, new DatabaseClock(started.now(), takenAtNanos), share, null);
             } catch (RejectedExecutionException closed) {
                 // The run is accepted all the same, and its slot was given back.
                 log.warn("Run {}: the worker has been closed; it goes on when its lease has expired.", run.id());
@@ -265,10 +274,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         for (var turn : turns.next(queues, limitedQueues.heed(keeper::executing))) {
             if (claimed < limit) {
                 var request = request(share, turn.queues(), limit - claimed);
-                long began = System.nanoTime();
-                var answer = turn.limited() ? claimLimited(request) : store.claim(request);
-                observers.claimed(answer.runs().size(), Duration.ofNanos(System.nanoTime() - began));
-                claimed += dispatch(answer, share, began);
+                claimed += turn.limited() ? claimLimited(request, share) : claimFree(request, share);
             }
         }
         return claimed;
@@ -286,15 +292,32 @@ final class ClaimLoop implements Runnable, Signals.Listener {
                 share.lease().duration());
     }
 
-    private Claimed claimLimited(ClaimRequest request) {
+    private int claimFree(ClaimRequest request, Share share) {
+        long began = System.nanoTime();
+        var open = expectsRuns ? openClaims.tryOpen(request) : null;
+        if (open == null) {
+            return dispatch(store.claim(request), share, began, null);
+        }
+        var runs = new OpenRuns(open.claimed().runs().size());
+        try {
+            return dispatch(open.claimed(), share, began, runs);
+        } finally {
+            openClaims.keep(open, runs);
+        }
+    }
+
+    private int claimLimited(ClaimRequest request, Share share) {
+        long began = System.nanoTime();
         wantsSlots = true; // before the claim: a place that becomes free after it was counted is worth another look
-        return store.claimLimited(request).orElseGet(() -> {
+        var answer = store.claimLimited(request).orElseGet(() -> {
             request.queues().forEach(limitedQueues::forget);
             return store.claim(request);
         });
+        return dispatch(answer, share, began, null);
     }
 
-    private int dispatch(Claimed claimed, Share share, long askedAtNanos) {
+    private int dispatch(Claimed claimed, Share share, long askedAtNanos, @Nullable OpenRuns open) {
+        observers.claimed(claimed.runs().size(), Duration.ofNanos(System.nanoTime() - askedAtNanos));
         noteHeldBack(claimed.heldBack());
         if (claimed.lookAgainAfter() != null) {
             retryAfter(claimed.lookAgainAfter());
@@ -303,13 +326,13 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         for (var run : claimed.runs()) {
             tellIfWoken(run, claimed.now());
             slots.take(run.type());
-            execute(run, clock, share);
+            execute(run, clock, share, open);
         }
         return claimed.runs().size();
     }
 
-    private void execute(ClaimedRun run, DatabaseClock clock, Share share) {
-        var execution = executor.prepare(run, clock);
+    private void execute(ClaimedRun run, DatabaseClock clock, Share share, @Nullable OpenRuns open) {
+        var execution = executor.prepare(run, clock, open);
         onClaim.accept(execution, share);
         executor.start(execution);
     }
@@ -471,8 +494,14 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         wakeup.wake();
     }
 
+    /** A run has left its slot. */
+    void settled(Execution execution) {
+        openClaims.settled(execution);
+        slotFreed();
+    }
+
     /** A slot is free again: worth a look if runs were left waiting for one. */
-    void slotFreed() {
+    private void slotFreed() {
         if (wantsSlots) {
             wakeup.wake();
         }
@@ -514,5 +543,6 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         stopping = true;
         wakeup.wake();
         Threads.join(thread);
+        openClaims.stop();
     }
 }

@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -162,7 +163,7 @@ final class LeaseKeeper implements Runnable, Signals.Listener {
     private void beatIfDue() {
         boolean all = everythingIsDue;
         everythingIsDue = false;
-        var due = held.values().stream().filter(h -> all || h.isDue(tick)).toList();
+        var due = leased().filter(h -> all || h.isDue(tick)).toList();
         boolean registryIsDue = System.nanoTime() - registeredAtNanos >= registryInterval.toNanos();
         if (all || registryIsDue || !due.isEmpty()) {
             beat(due);
@@ -171,7 +172,12 @@ final class LeaseKeeper implements Runnable, Signals.Listener {
 
     /** Prolongs all leases now; throws if the database cannot be reached. */
     void beat() {
-        beat(List.copyOf(held.values()));
+        beat(leased().toList());
+    }
+
+    /** Without those whose claim has yet to be kept. */
+    private Stream<Held> leased() {
+        return held.values().stream().filter(run -> run.execution().isHeld());
     }
 
     private synchronized void beat(List<Held> due) {

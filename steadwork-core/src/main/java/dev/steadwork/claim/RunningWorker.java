@@ -203,7 +203,7 @@ public final class RunningWorker implements Worker {
             observers.leaseLost(execution.type());
         }
         slots.release(execution.type());
-        loop.slotFreed();
+        loop.settled(execution);
     }
 
     @Override

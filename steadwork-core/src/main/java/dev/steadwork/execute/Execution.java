@@ -27,11 +27,16 @@ public final class Execution implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(Execution.class);
     /** How long a handler may take to heed its interrupt. */
     private static final Duration GRACE = Duration.ofSeconds(5);
+    /** A handler that takes less, and makes no durable call, is worth waiting for. */
+    public static final Duration SHORT = Duration.ofMillis(10);
 
     private final ClaimedRun run;
     private final DatabaseClock clock;
     private final @Nullable Handling<?, ?> handling;
     private final RunExecutor executor;
+    /** The claim that has yet to be kept; null if it was from the beginning. */
+    private final @Nullable OpenRuns open;
+
     private final AtomicBoolean settled = new AtomicBoolean();
     /** The steps that are executing, the oldest first. */
     private final Queue<RunningStep> runningSteps = new ConcurrentLinkedQueue<>();
@@ -42,6 +47,8 @@ public final class Execution implements Runnable {
     private volatile boolean compensates;
     private volatile boolean leaseLost;
     private volatile boolean hasChildren;
+    private volatile boolean madeDurableCall;
+    private volatile boolean wasShort;
     /** How the run ends when its undo steps are executed: from then on nothing but its worker's end stops it. */
     private volatile Write.@Nullable Finish ending;
 
@@ -58,11 +65,17 @@ public final class Execution implements Runnable {
     /** A step that is executing, and since when by the monotonic clock. */
     public record RunningStep(String name, long sinceNanos) {}
 
-    Execution(ClaimedRun run, DatabaseClock clock, @Nullable Handling<?, ?> handling, RunExecutor executor) {
+    Execution(
+            ClaimedRun run,
+            DatabaseClock clock,
+            @Nullable Handling<?, ?> handling,
+            RunExecutor executor,
+            @Nullable OpenRuns open) {
         this.run = run;
         this.clock = clock;
         this.handling = handling;
         this.executor = executor;
+        this.open = open;
         this.compensates = run.compensates();
         this.hasChildren = run.steps().stream().anyMatch(Execution::isChild);
     }
@@ -94,8 +107,19 @@ public final class Execution implements Runnable {
         return deadline == null ? null : Duration.between(clock.now(), deadline);
     }
 
+    /** Whether the worker holds the run: its claim is kept. */
+    public boolean isHeld() {
+        return open == null || open.isHeld(id());
+    }
+
+    /** Whether the handler took a moment only, and made no durable call. */
+    public boolean wasShort() {
+        return wasShort;
+    }
+
     @Override
     public void run() {
+        long began = System.nanoTime();
         enter();
         Write.Fenced outcome = null;
         try {
@@ -108,6 +132,7 @@ public final class Execution implements Runnable {
         } finally {
             leave();
         }
+        wasShort = !madeDurableCall && System.nanoTime() - began < SHORT.toNanos();
         settle(outcome);
     }
 
@@ -270,14 +295,25 @@ public final class Execution implements Runnable {
         return deadline != null && !clock.now().isBefore(deadline);
     }
 
-    /** Leaves the handler if the run must not go on: stopped, past its deadline, paused, or the worker is closing. */
+    /**
+     * Leaves the handler if the run must not go on: not held, stopped, past its deadline, paused, or the worker is closing.
+     */
     void checkMayGoOn() {
+        madeDurableCall = true;
+        awaitHeld();
         checkNotStopped();
         if (pauseRequested && ending == null) {
             throw new Suspension(new Write.Pause(id(), epoch()));
         }
         if (executor.isDraining()) {
             throw new Suspension(new Write.Release(id(), epoch()));
+        }
+    }
+
+    /** Waits until the run is held, if its claim is still open. One that is lost is stopped. */
+    void awaitHeld() {
+        if (open != null && !open.await(id())) {
+            throw stopped();
         }
     }
 
@@ -418,6 +454,14 @@ public final class Execution implements Runnable {
         if (!settled.compareAndSet(false, true)) {
             return;
         }
+        if (open == null) {
+            conclude(outcome);
+        } else if (!(outcome instanceof Write.Finish end && open.end(this, end))) {
+            conclude(open.await(id()) ? outcome : null);
+        }
+    }
+
+    private void conclude(Write.@Nullable Fenced outcome) {
         // Whoever waits is told when the slot is free: the next run may want it.
         try (var ending = executor.ending(id())) {
             Write.Fenced stored = null;
@@ -432,9 +476,24 @@ public final class Execution implements Runnable {
                 executor.settled(this, stored);
             }
             if (stored instanceof Write.Finish end) {
-                ending.stored(new RunEnd(id(), end.status(), end.output(), end.error()));
+                ending.stored(endOf(end));
             }
         }
+    }
+
+    /** The end was stored together with the claim, or is null because the run was not held. */
+    void concluded(Write.@Nullable Finish end) {
+        try (var ending = executor.ending(id())) {
+            leaseLost |= end == null;
+            executor.settled(this, end);
+            if (end != null) {
+                ending.stored(endOf(end));
+            }
+        }
+    }
+
+    private RunEnd endOf(Write.Finish end) {
+        return new RunEnd(id(), end.status(), end.output(), end.error());
     }
 
     /** Returns what is kept of it in the end, which is a cancellation if that came first. */

@@ -82,6 +82,7 @@ final class RunContext implements WorkflowContext {
 
     @Override
     public long fencingToken() {
+        execution.awaitHeld();
         return run.epoch();
     }
 

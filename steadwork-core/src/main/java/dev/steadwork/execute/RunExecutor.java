@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Executes claimed runs: what all executions of a worker share. */
@@ -53,9 +54,17 @@ public final class RunExecutor {
         this.endings = endings;
     }
 
-    /** Prepares a run that was claimed when the database's clock showed this. */
-    public Execution prepare(ClaimedRun run, DatabaseClock clock) {
-        return new Execution(run, clock, handlers.get(run.type()), this);
+    /**
+     * Prepares a run that was claimed when the database's clock showed this.
+     *
+     * @param open the runs of its claim, if that has yet to be kept
+     */
+    public Execution prepare(ClaimedRun run, DatabaseClock clock, @Nullable OpenRuns open) {
+        var execution = new Execution(run, clock, handlers.get(run.type()), this, open);
+        if (open != null) {
+            open.add(execution);
+        }
+        return execution;
     }
 
     public void start(Execution execution) {
@@ -65,6 +74,11 @@ public final class RunExecutor {
             onSettled.accept(execution, null); // nothing is recorded: it goes on when its lease has expired
             throw noThread;
         }
+    }
+
+    /** Makes a call for these runs until the store answers; the last value if the worker is closed before. */
+    public <T> T insist(RunId first, String what, Supplier<T> call, T ifClosed) {
+        return recorder.insist(first, () -> what, call::get, this::isClosed, ifClosed);
     }
 
     /** Ends an execution without waiting for its handler. */

@@ -69,6 +69,15 @@ public interface Store extends Operations, AutoCloseable {
     Claimed claim(ClaimRequest request);
 
     /**
+     * Takes runs like {@link #claim}, in a transaction that stays open, so that runs which complete soon are claimed and ended at once.
+     *
+     * @return empty if they have to be claimed the usual way; nothing was claimed then
+     */
+    default Optional<OpenClaim> openClaim(ClaimRequest request) {
+        return Optional.empty();
+    }
+
+    /**
      * Takes runs of a queue that has a limit, at most as many as the limit leaves, whoever else claims at the same time.
      *
      * @param request has exactly one queue

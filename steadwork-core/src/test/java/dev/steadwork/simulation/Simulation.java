@@ -15,9 +15,17 @@ public interface Simulation {
      * @param digest the same for the same order of events
      * @param faults how many were injected
      * @param begun how many runs began with their creation
+     * @param opened how many runs began before their claim was kept
      */
     record Verdict(
-            long seed, List<String> violations, List<String> trace, long digest, long turns, int faults, int begun) {}
+            long seed,
+            List<String> violations,
+            List<String> trace,
+            long digest,
+            long turns,
+            int faults,
+            int begun,
+            int opened) {}
 
     /**
      * One with classes and a database of its own.

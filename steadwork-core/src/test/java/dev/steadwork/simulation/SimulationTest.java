@@ -48,6 +48,7 @@ class SimulationTest {
         assertThat(campaign.begun.get())
                 .as("runs that began with their creation")
                 .isGreaterThan(SEEDS / 10);
+        assertThat(campaign.opened.get()).as("runs of open claims").isGreaterThan(SEEDS / 10);
     }
 
     /** What to look at, and how to see it again. */
@@ -104,6 +105,7 @@ class SimulationTest {
         private final AtomicInteger seeds = new AtomicInteger();
         private final AtomicLong faults = new AtomicLong();
         private final AtomicLong begun = new AtomicLong();
+        private final AtomicLong opened = new AtomicLong();
         private final Queue<Simulation.Verdict> failed = new ConcurrentLinkedQueue<>();
 
         Campaign(String mutant) {
@@ -133,6 +135,7 @@ class SimulationTest {
                 seeds.incrementAndGet();
                 faults.addAndGet(verdict.faults());
                 begun.addAndGet(verdict.begun());
+                opened.addAndGet(verdict.opened());
                 if (!verdict.violations().isEmpty()) {
                     failed.add(verdict);
                 }

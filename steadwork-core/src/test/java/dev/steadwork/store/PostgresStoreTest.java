@@ -2,7 +2,7 @@ package dev.steadwork.store;
 
 import dev.steadwork.testing.TestDatabase;
 
-class PostgresStoreTest extends StoreContract {
+class PostgresStoreTest extends StoreContract implements OpenClaimRules {
     PostgresStoreTest() {
         super(TestDatabase.POSTGRES);
     }

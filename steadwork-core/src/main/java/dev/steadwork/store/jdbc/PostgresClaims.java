@@ -46,11 +46,28 @@ final class PostgresClaims implements Signals.Listener {
 
     /** What is learnt from it counts once its transaction is committed. */
     Claim claim(Connection connection, ClaimRequest request) throws SQLException {
+        return claim(request, claim -> claimOnce(connection, claim));
+    }
+
+    /** Only locks the runs. What is learnt from it counts at once, and no more if its transaction is not committed. */
+    Claim lock(Connection connection, ClaimRequest request) throws SQLException {
+        return claim(request, claim -> PostgresOpenClaim.lock(new Pipeline(database), connection, claim));
+    }
+
+    /** Hands out runs by one statement. */
+    @FunctionalInterface
+    private interface Taking {
+        void into(Claim claim) throws SQLException;
+    }
+
+    private Claim claim(ClaimRequest request, Taking taking) throws SQLException {
         var look = floorsOf(request).look(request.queues());
-        var claim = claimOnce(connection, request, look);
+        var claim = new Claim(request, look);
+        taking.into(claim);
         // Others took all that was best, while less urgent runs of other queues may still be there.
         for (int tries = 1; claim.missedAll() && tries < TRIES; tries++) {
-            claim = claimOnce(connection, request, look);
+            claim = new Claim(request, look);
+            taking.into(claim);
         }
         look.ended(claim.taken.size());
         claim.sort();
@@ -73,6 +90,14 @@ final class PostgresClaims implements Signals.Listener {
         });
     }
 
+    /** Runs that were taken are there again. */
+    void lost(String namespace, Claim claim) {
+        var since = claim.readySince();
+        if (since != null) {
+            becameReady(namespace, since);
+        }
+    }
+
     @Override
     public void ready(int topic) {
         floors.values().forEach(ReadyFloors::told);
@@ -83,7 +108,7 @@ final class PostgresClaims implements Signals.Listener {
         floors.values().forEach(ReadyFloors::told);
     }
 
-    private Claim claimOnce(Connection connection, ClaimRequest request, ReadyFloors.Look look) throws SQLException {
+    private void claimOnce(Connection connection, Claim claim) throws SQLException {
         // given: hides the values from the planner, so that one plan fits all claims and is kept. Its clock is read
         //     after the snapshot was taken (now() is read before), so no run is claimed before it was created.
         // span: where to look, in the order of the claim if it is of one queue.
@@ -250,31 +275,17 @@ final class PostgresClaims implements Signals.Listener {
                          ORDER BY name, occurrence, attempt DESC)) AS s
                  WHERE c.lease_epoch > 1
                 """;
-        var types = request.typePrefixes().isEmpty() ? request.types() : List.<String>of();
-        var values = Columns.of(look.spans())
-                .with("shard", Shards.ONLY)
-                .with("namespace", request.namespace())
-                .with("worker", request.worker())
-                .with("types", Columns.textArray(types))
-                .with("prefixes", Columns.textArray(request.typePrefixes()))
-                .with("versions", Columns.textArray(request.versions()))
-                .with("several", request.queues().size() > 1)
-                .with("limit", request.limit())
-                .with("lease", Columns.micros(request.lease()))
-                .texts("queues", ReadyFloors.Span::queue)
-                .ints("highest", ReadyFloors.Span::highest)
-                .ints("lowest", ReadyFloors.Span::lowest)
-                .times("since", ReadyFloors.Span::since)
+        var values = claim.columns()
+                .with("worker", claim.request.worker())
+                .with("lease", Columns.micros(claim.request.lease()))
                 .values();
-        var claim = new Claim(look, request.limit());
         new Pipeline(database).add(sql, values, claim::read).run(connection);
-        return claim;
     }
 
     /** What one statement handed out. */
     static final class Claim {
+        private final ClaimRequest request;
         private final ReadyFloors.Look look;
-        private final int limit;
         private final ClaimedRows rows = new ClaimedRows();
         private final List<Taken> taken = new ArrayList<>();
         private @Nullable Long waiting;
@@ -287,12 +298,33 @@ final class PostgresClaims implements Signals.Listener {
                     .thenComparing(taken -> taken.run.id());
         }
 
-        private Claim(ReadyFloors.Look look, int limit) {
+        private Claim(ClaimRequest request, ReadyFloors.Look look) {
+            this.request = request;
             this.look = look;
-            this.limit = limit;
         }
 
-        private void read(ResultSet row) throws SQLException {
+        ClaimRequest request() {
+            return request;
+        }
+
+        /** Where to look and what for, as statements that hand out runs call it. */
+        Columns<ReadyFloors.Span> columns() {
+            var types = request.typePrefixes().isEmpty() ? request.types() : List.<String>of();
+            return Columns.of(look.spans())
+                    .with("shard", Shards.ONLY)
+                    .with("namespace", request.namespace())
+                    .with("types", Columns.textArray(types))
+                    .with("prefixes", Columns.textArray(request.typePrefixes()))
+                    .with("versions", Columns.textArray(request.versions()))
+                    .with("several", request.queues().size() > 1)
+                    .with("limit", request.limit())
+                    .texts("queues", ReadyFloors.Span::queue)
+                    .ints("highest", ReadyFloors.Span::highest)
+                    .ints("lowest", ReadyFloors.Span::lowest)
+                    .times("since", ReadyFloors.Span::since);
+        }
+
+        void read(ResultSet row) throws SQLException {
             var run = rows.read(row);
             if (run != null) {
                 taken.add(new Taken(
@@ -315,7 +347,7 @@ final class PostgresClaims implements Signals.Listener {
 
         Claimed claimed() {
             var runs = taken.stream().map(Taken::run).toList();
-            return new Claimed(rows.now(), runs, null, runs.size() < limit ? untilNext() : null);
+            return new Claimed(rows.now(), runs, null, runs.size() < request.limit() ? untilNext() : null);
         }
 
         /** A run that was locked and left is there for the next claim, at once. */
@@ -323,11 +355,21 @@ final class PostgresClaims implements Signals.Listener {
             return locked > taken.size() ? Duration.ZERO : look.untilWhole();
         }
 
+        /** Since when the run has been ready that has been so for longest; null if there is none. */
+        @Nullable
+        Instant readySince() {
+            return taken.stream()
+                    .map(Taken::readySince)
+                    .min(Comparator.naturalOrder())
+                    .orElse(null);
+        }
+
         /** Notes where the next claim need not look. A run that was locked and left for it is still there. */
         void committed() {
             if (locked > taken.size()) {
                 return;
             }
+            int limit = request.limit();
             if (waiting == null ? taken.size() < limit : waiting < limit && taken.size() == waiting) {
                 look.foundAll(rows.now(), taken.stream().map(one -> one.run.priority()));
             } else if (waiting == null && !taken.isEmpty()) {

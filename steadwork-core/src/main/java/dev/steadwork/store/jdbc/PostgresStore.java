@@ -5,8 +5,10 @@ import dev.steadwork.store.Claimed;
 import dev.steadwork.store.Heartbeat;
 import dev.steadwork.store.HeartbeatAnswer;
 import dev.steadwork.store.NewRun;
+import dev.steadwork.store.OpenClaim;
 import dev.steadwork.store.PromoteRequest;
 import dev.steadwork.store.Promotion;
+import dev.steadwork.store.Signals;
 import dev.steadwork.store.TriggerResult;
 import dev.steadwork.store.Write;
 import dev.steadwork.store.WriteResult;
@@ -148,6 +150,28 @@ final class PostgresStore extends JdbcStore {
         var claimed = claim.claimed();
         claim.committed();
         return claimed;
+    }
+
+    @Override
+    public Optional<OpenClaim> openClaim(ClaimRequest request) {
+        if (knownNamespaces.of(request.namespace()).isDisabled() || events.claimsFrom(request.namespace())) {
+            return Optional.empty();
+        }
+        var transaction = trips.begin();
+        try {
+            var claim = transaction.run(connection -> claims.lock(connection, request));
+            claim.committed();
+            return Optional.of(new PostgresOpenClaim(
+                    database, trips, transaction, claim, this::ended, () -> claims.lost(request.namespace(), claim)));
+        } catch (RuntimeException | Error failure) {
+            transaction.close();
+            throw failure;
+        }
+    }
+
+    private void ended(List<Write.Finish> ends) {
+        analysis.count(ends.size());
+        tellEnded(ends.stream().map(end -> Signals.hash(end.run())).toList());
     }
 
     @Override

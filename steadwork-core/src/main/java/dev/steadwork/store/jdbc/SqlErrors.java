@@ -19,7 +19,7 @@ import org.sqlite.SQLiteException;
 final class SqlErrors {
     private static final Set<String> SCHEMA_DIFFERS = Set.of("42P01", "42703", "3F000");
     private static final Set<String> SHUTTING_DOWN = Set.of("57P01", "57P02", "57P03", "57P05");
-    private static final Set<String> TRY_AGAIN = Set.of("40001", "40P01", "55P03", "25006");
+    private static final Set<String> TRY_AGAIN = Set.of("40001", "40P01", "55P03", "25006", "25P03");
     private static final Set<String> NOT_STORABLE = Set.of("22008", "22021", "22P05", "54000");
 
     /** A prepared statement is not there, or is another session's. */

@@ -42,6 +42,24 @@ final class Trips {
         return database.inTransaction(handle -> unchecked(() -> work.on(handle.getConnection())));
     }
 
+    /** A transaction that stays open until it is closed. */
+    OpenTransaction begin() {
+        return database.writing(() -> unchecked(() -> {
+            var connection = database.dataSource().getConnection();
+            try {
+                return new OpenTransaction(this, connection);
+            } catch (SQLException | RuntimeException | Error failure) {
+                connection.close();
+                throw failure;
+            }
+        }));
+    }
+
+    /** Runs in a transaction that stays open. */
+    <T> T on(Connection connection, Work<T> work) {
+        return database.writing(() -> unchecked(() -> work.on(connection)));
+    }
+
     /** Runs in a transaction of our own that is under way. */
     <T> T within(Handle transaction, Work<T> work) {
         return unchecked(() -> work.on(transaction.getConnection()));

@@ -1,13 +1,17 @@
 package dev.steadwork.simulation.world;
 
 import dev.steadwork.RunId;
+import dev.steadwork.Unavailable;
 import dev.steadwork.simulation.Scheduler;
 import dev.steadwork.simulation.SimulatedProcess;
 import dev.steadwork.simulation.SimulatedThread;
 import dev.steadwork.store.Ack;
+import dev.steadwork.store.ClaimRequest;
 import dev.steadwork.store.Claimed;
+import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.Heartbeat;
 import dev.steadwork.store.HeartbeatAnswer;
+import dev.steadwork.store.OpenClaim;
 import dev.steadwork.store.Promotion;
 import dev.steadwork.store.Signals;
 import dev.steadwork.store.Store;
@@ -18,7 +22,9 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** The database as one process sees it: every call is a point where others may come first, or something goes wrong. */
 final class ProcessStore {
@@ -32,6 +38,7 @@ final class ProcessStore {
     private final SimulatedProcess process;
     private final boolean mayCrash;
     private final Signals signals = new Signals();
+    private int opened;
 
     ProcessStore(
             Scheduler scheduler,
@@ -72,6 +79,10 @@ final class ProcessStore {
         if (WITHOUT_DATABASE.contains(method.getName())) {
             return method.invoke(database, args);
         }
+        if (method.getName().equals("openClaim")) {
+            var claim = Store.class.getMethod("claim", ClaimRequest.class);
+            return Optional.of(new KeptLater((Claimed) call(claim, args)));
+        }
         var call = scheduler.isTraced() ? describe(method, args) : method.getName();
         faults.before(call, mayCrash);
         if (method.getName().equals("write") && faults.duplicates(call)) {
@@ -105,6 +116,73 @@ final class ProcessStore {
             staleWrites.heard(claimed);
         }
         return answer;
+    }
+
+    /**
+     * An open claim over a database that has none: its runs are leased at once, and handed back if it is lost. Nobody can tell the
+     * difference, unless the process dies: then they are free when their leases end.
+     */
+    private final class KeptLater implements OpenClaim {
+        private final Claimed claimed;
+        private boolean decided;
+
+        KeptLater(Claimed claimed) {
+            this.claimed = claimed;
+            opened += claimed.runs().size();
+        }
+
+        @Override
+        public Claimed claimed() {
+            return claimed;
+        }
+
+        @Override
+        public Set<RunId> keep(List<Write.Finish> ends) {
+            var call = "keep " + ends.stream().map(ProcessStore.this::describe).toList();
+            boolean again = decided;
+            decided = true;
+            try {
+                faults.before(call, mayCrash);
+            } catch (Unavailable requestLost) {
+                handBack(again);
+                throw requestLost;
+            }
+            if (!again) {
+                write(ends);
+            }
+            faults.after(call, mayCrash);
+            return again
+                    ? Set.of() // somebody else may have taken them
+                    : claimed.runs().stream().map(ClaimedRun::id).collect(Collectors.toSet());
+        }
+
+        private void handBack(boolean again) {
+            if (!again) {
+                var releases = claimed.runs().stream()
+                        .map(run -> new Write.Release(run.id(), run.epoch()))
+                        .toList();
+                write(releases);
+            }
+        }
+
+        private void write(List<? extends Write.Fenced> writes) {
+            try {
+                make(Store.class.getMethod("write", List.class), new Object[] {writes}, "of an open claim");
+            } catch (Throwable failed) {
+                throw new IllegalStateException(failed);
+            }
+        }
+
+        @Override
+        public void close() {
+            handBack(decided);
+            decided = true;
+        }
+    }
+
+    /** How many runs were claimed in this way. */
+    int opened() {
+        return opened;
     }
 
     /** The same request once more, some time later, whatever has happened since. */

@@ -95,7 +95,8 @@ public final class World implements Simulation {
                 scheduler.digest(),
                 scheduler.turns(),
                 scene.faults.injected(),
-                scene.begun);
+                scene.begun,
+                scene.processes.stream().mapToInt(ProcessStore::opened).sum());
     }
 
     /** A worker may die between two transactions that should be one. */
@@ -173,7 +174,7 @@ public final class World implements Simulation {
         }
 
         void play() {
-            int runs = 1 + random.nextInt(3);
+            int runs = 1 + random.nextInt(4);
             int workerCount = random.nextInt(4) == 0 ? 3 : 2;
             if (random.nextBoolean()) {
                 ofWorker = runs + 1;
@@ -310,7 +311,16 @@ public final class World implements Simulation {
             handlers.put(PARENT.name(), new WorkerBuilder.Handling<>(PARENT, handler));
             handlers.put(CHILD.name(), new WorkerBuilder.Handling<>(CHILD, handler));
             return new WorkerBuilder.Spec(
-                    name, handlers, Set.of(), Set.of(), Set.of(), 4, Map.of(), Duration.ofSeconds(1), null, Map.of());
+                    name,
+                    handlers,
+                    Set.of(),
+                    Set.of(),
+                    Set.of(),
+                    random.nextInt(3) == 0 ? 1 : 4, // with one slot, one short run shows what to expect
+                    Map.of(),
+                    Duration.ofSeconds(1),
+                    null,
+                    Map.of());
         }
 
         private void startClient(int program, String key) {
