@@ -142,7 +142,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     }
 
     /** Takes what is ready and fits; whether more may be ready for slots that are free. */
-    private boolean claimAndDispatch() {
+    private boolean claimAndDispatch() throws InterruptedException {
         boolean polled = pollIfDue();
         boolean promoted = promoteIfDue();
         if (wantsSlots && slots.areFew()) {
@@ -269,7 +269,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         return !stopping && !draining;
     }
 
-    private int claim(Share share, int limit) {
+    private int claim(Share share, int limit) throws InterruptedException {
         int claimed = 0;
         for (var turn : turns.next(queues, limitedQueues.heed(keeper::executing))) {
             if (claimed < limit) {
@@ -292,7 +292,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
                 share.lease().duration());
     }
 
-    private int claimFree(ClaimRequest request, Share share) {
+    private int claimFree(ClaimRequest request, Share share) throws InterruptedException {
         long began = System.nanoTime();
         var open = expectsRuns ? openClaims.tryOpen(request) : null;
         if (open == null) {

@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,6 +32,8 @@ final class OpenClaims {
     private static final Logger log = LoggerFactory.getLogger(OpenClaims.class);
     private static final int AT_ONCE = 2;
     private static final Runnable END = () -> {};
+    /** How long a claim waits for one of those before it. */
+    private static final Duration PATIENCE = Duration.ofMillis(100);
 
     /** So many runs in a row must have been short, or as many as the worker has slots. */
     private static final int ENOUGH = 100;
@@ -57,22 +60,24 @@ final class OpenClaims {
     }
 
     void settled(Execution execution) {
-        if (execution.wasShort()) {
-            shortInARow.incrementAndGet();
-        } else {
+        if (!execution.wasShort()) {
             shortInARow.set(0);
+        } else if (shortInARow.get() < enough) {
+            shortInARow.incrementAndGet();
         }
     }
 
     /** A claim that the caller {@link #keep}s, or null if it is to claim in the usual way. */
     @Nullable
-    OpenClaim tryOpen(ClaimRequest request) {
-        if (shortInARow.get() < enough) {
+    OpenClaim tryOpen(ClaimRequest request) throws InterruptedException {
+        if (shortInARow.get() < enough || !free.tryAcquire(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
             return null;
         }
-        free.acquireUninterruptibly();
         OpenClaim claim = null;
         try {
+            if (threads.isEmpty()) {
+                start();
+            }
             claim = store.openClaim(request).orElse(null);
             return claim;
         } finally {
@@ -84,9 +89,6 @@ final class OpenClaims {
 
     /** Has the claim kept when its runs have had a moment. */
     void keep(OpenClaim claim, OpenRuns runs) {
-        if (threads.isEmpty()) {
-            start();
-        }
         queue.add(() -> keepSoon(claim, runs));
     }
 
@@ -115,10 +117,11 @@ final class OpenClaims {
         } catch (RuntimeException | Error failure) {
             log.error("Worker {}: a claim could not be kept; its runs are claimed again.", worker, failure);
         } finally {
-            runs.kept(kept);
             free.release();
+            runs.kept(kept);
         }
         if (kept.size() < claim.claimed().runs().size()) {
+            shortInARow.set(0); // whatever it was, the usual way has an answer to it
             onLost.run();
         }
     }
@@ -131,7 +134,7 @@ final class OpenClaims {
         long began = System.nanoTime();
         var what = "the claim of %d runs".formatted(runs.size());
         var kept = executor.insist(runs.get(0).id(), what, () -> claim.keep(ends), Set.<RunId>of());
-        if (!ends.isEmpty()) {
+        if (!ends.isEmpty() && !kept.isEmpty()) {
             observers.committed(ends.size(), Duration.ofNanos(System.nanoTime() - began));
         }
         return kept;

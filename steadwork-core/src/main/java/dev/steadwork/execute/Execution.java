@@ -112,9 +112,9 @@ public final class Execution implements Runnable {
         return open == null || open.isHeld(id());
     }
 
-    /** Whether the handler took a moment only, and made no durable call. */
+    /** Whether it took a moment only, and could be claimed and ended at once. */
     public boolean wasShort() {
-        return wasShort;
+        return wasShort && !leaseLost;
     }
 
     @Override
@@ -132,7 +132,7 @@ public final class Execution implements Runnable {
         } finally {
             leave();
         }
-        wasShort = !madeDurableCall && System.nanoTime() - began < SHORT.toNanos();
+        wasShort = !madeDurableCall && OpenRuns.take(outcome) && System.nanoTime() - began < SHORT.toNanos();
         settle(outcome);
     }
 
@@ -299,7 +299,6 @@ public final class Execution implements Runnable {
      * Leaves the handler if the run must not go on: not held, stopped, past its deadline, paused, or the worker is closing.
      */
     void checkMayGoOn() {
-        madeDurableCall = true;
         awaitHeld();
         checkNotStopped();
         if (pauseRequested && ending == null) {
@@ -312,6 +311,7 @@ public final class Execution implements Runnable {
 
     /** Waits until the run is held, if its claim is still open. One that is lost is stopped. */
     void awaitHeld() {
+        madeDurableCall = true;
         if (open != null && !open.await(id())) {
             throw stopped();
         }
@@ -456,14 +456,14 @@ public final class Execution implements Runnable {
         }
         if (open == null) {
             conclude(outcome);
-        } else if (!(outcome instanceof Write.Finish end && open.end(this, end))) {
-            conclude(open.await(id()) ? outcome : null);
+        } else if (!open.end(this, outcome)) {
+            leaseLost |= !open.await(id());
+            conclude(leaseLost ? null : outcome);
         }
     }
 
     private void conclude(Write.@Nullable Fenced outcome) {
-        // Whoever waits is told when the slot is free: the next run may want it.
-        try (var ending = executor.ending(id())) {
+        try (var ending = lastWrite()) {
             Write.Fenced stored = null;
             try {
                 stored = outcome == null ? null : store(outcome);
@@ -473,22 +473,25 @@ public final class Execution implements Runnable {
                         id(),
                         failure);
             } finally {
-                executor.settled(this, stored);
-            }
-            if (stored instanceof Write.Finish end) {
-                ending.stored(endOf(end));
+                leave(ending, stored);
             }
         }
     }
 
-    /** The end was stored together with the claim, or is null because the run was not held. */
-    void concluded(Write.@Nullable Finish end) {
-        try (var ending = executor.ending(id())) {
-            leaseLost |= end == null;
-            executor.settled(this, end);
-            if (end != null) {
-                ending.stored(endOf(end));
-            }
+    Ending lastWrite() {
+        return executor.ending(id());
+    }
+
+    /**
+     * Whoever waits is told when the slot is free: the next run may want it.
+     *
+     * @param stored null if nothing was stored
+     */
+    void leave(Ending ending, Write.@Nullable Fenced stored) {
+        leaseLost |= stored == null && open != null && !open.isHeld(id());
+        executor.settled(this, stored);
+        if (stored instanceof Write.Finish end) {
+            ending.stored(endOf(end));
         }
     }
 

@@ -10,6 +10,9 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The runs of a claim that is still open. Their handlers have begun, which nobody can see: code outside of steps is executed again
@@ -17,6 +20,8 @@ import java.util.concurrent.TimeUnit;
  * ends in another way, first waits until it is held.
  */
 public final class OpenRuns {
+    private static final Logger log = LoggerFactory.getLogger(OpenRuns.class);
+
     private final List<Execution> executions = new ArrayList<>();
     private final List<End> ends = new ArrayList<>();
     /** Those that neither have completed nor wait. */
@@ -25,7 +30,7 @@ public final class OpenRuns {
     private final CompletableFuture<Set<RunId>> held = new CompletableFuture<>();
     private boolean closed;
 
-    private record End(Execution execution, Write.Finish finish) {}
+    private record End(Execution execution, Write.Finish finish, Ending ending) {}
 
     public OpenRuns(int count) {
         this.busy = new CountDownLatch(count);
@@ -35,16 +40,21 @@ public final class OpenRuns {
         executions.add(execution);
     }
 
+    /** Whether a run that ends so may be ended together with its claim. */
+    static boolean take(Write.@Nullable Fenced outcome) {
+        return outcome instanceof Write.Finish end && end.status() == RunStatus.COMPLETED && end.parent() == null;
+    }
+
     /** Whether the end goes with the claim, and will be told; otherwise it is written like any other. */
-    boolean end(Execution execution, Write.Finish finish) {
-        if (finish.status() != RunStatus.COMPLETED || finish.parent() != null) {
+    boolean end(Execution execution, Write.@Nullable Fenced outcome) {
+        if (!(outcome instanceof Write.Finish finish) || !take(finish)) {
             return false;
         }
         synchronized (this) {
             if (closed) {
                 return false;
             }
-            ends.add(new End(execution, finish));
+            ends.add(new End(execution, finish, execution.lastWrite()));
         }
         busy.countDown();
         return true;
@@ -85,6 +95,12 @@ public final class OpenRuns {
             }
         }
         held.complete(runs);
-        ends.forEach(end -> end.execution.concluded(runs.contains(end.finish.run()) ? end.finish : null));
+        for (var end : ends) {
+            try (end.ending) {
+                end.execution.leave(end.ending, runs.contains(end.finish.run()) ? end.finish : null);
+            } catch (RuntimeException | Error failure) {
+                log.error("Run {}: its end could not be told.", end.finish.run(), failure);
+            }
+        }
     }
 }

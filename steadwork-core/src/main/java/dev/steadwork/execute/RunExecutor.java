@@ -78,7 +78,7 @@ public final class RunExecutor {
 
     /** Makes a call for these runs until the store answers; the last value if the worker is closed before. */
     public <T> T insist(RunId first, String what, Supplier<T> call, T ifClosed) {
-        return recorder.insist(first, () -> what, call::get, this::isClosed, ifClosed);
+        return closed ? ifClosed : recorder.insist(first, () -> what, call::get, this::isClosed, ifClosed);
     }
 
     /** Ends an execution without waiting for its handler. */

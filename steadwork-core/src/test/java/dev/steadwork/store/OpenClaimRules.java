@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.steadwork.InvalidState;
 import dev.steadwork.NamespaceInfo;
+import dev.steadwork.QueueLimit;
 import dev.steadwork.RunStatus;
 import dev.steadwork.Unavailable;
 import dev.steadwork.testing.Proves;
@@ -205,7 +206,7 @@ interface OpenClaimRules extends StoreRules {
     private void endSessionsThatHoldRuns() throws SQLException {
         try (var connection = connect()) {
             connection.createStatement().execute("""
-                    SELECT pg_terminate_backend(pid)
+                    SELECT pg_terminate_backend(pid, 10000)
                       FROM pg_stat_activity
                      WHERE datname = current_database()
                        AND pid <> pg_backend_pid()
@@ -226,6 +227,34 @@ interface OpenClaimRules extends StoreRules {
 
         assertThatThrownBy(() -> claim.keep(List.of())).isInstanceOf(Unavailable.class);
         assertThat(claim.keep(List.of())).isEmpty();
+    }
+
+    @Test
+    @Proves("WORKER-3")
+    default void runs_that_go_on_count_for_a_limit_that_was_set_meanwhile() {
+        create(aRun());
+        create(aRun());
+        create(aRun());
+        try (var claim = open(claimOf(TYPE, 1))) {
+            store().limit(namespace(), TYPE, QueueLimit.concurrency(2));
+            claim.keep(List.of());
+        }
+
+        assertThat(store().claimLimited(claimOf(TYPE, 10)).orElseThrow().runs()).hasSize(1);
+    }
+
+    @Test
+    @Proves("LEASE-6")
+    default void a_run_that_may_have_killed_a_worker_is_claimed_before_it_begins() {
+        create(aRun());
+        store().claim(new ClaimRequest(
+                namespace(), WORKER, List.of(TYPE), List.of(TYPE), List.of(), List.of(), 10, Duration.ofMillis(1)));
+        await().until(() -> promote().promoted() == 1);
+
+        assertThat(store().openClaim(claimOf(TYPE, 10))).isEmpty();
+        assertThat(store().claim(claimOf(TYPE, 10)).runs())
+                .extracting(ClaimedRun::lostLeases)
+                .containsExactly(1);
     }
 
     @Test

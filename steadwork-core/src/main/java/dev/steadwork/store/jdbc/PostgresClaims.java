@@ -44,23 +44,18 @@ final class PostgresClaims implements Signals.Listener {
         }
     }
 
-    /** What is learnt from it counts once its transaction is committed. */
+    /** Takes runs, for one transaction. */
     Claim claim(Connection connection, ClaimRequest request) throws SQLException {
         return claim(request, claim -> claimOnce(connection, claim));
     }
 
-    /** Only locks the runs. What is learnt from it counts at once, and no more if its transaction is not committed. */
-    Claim lock(Connection connection, ClaimRequest request) throws SQLException {
-        return claim(request, claim -> PostgresOpenClaim.lock(new Pipeline(database), connection, claim));
-    }
-
     /** Hands out runs by one statement. */
     @FunctionalInterface
-    private interface Taking {
+    interface Taking {
         void into(Claim claim) throws SQLException;
     }
 
-    private Claim claim(ClaimRequest request, Taking taking) throws SQLException {
+    Claim claim(ClaimRequest request, Taking taking) throws SQLException {
         var look = floorsOf(request).look(request.queues());
         var claim = new Claim(request, look);
         taking.into(claim);
@@ -290,6 +285,7 @@ final class PostgresClaims implements Signals.Listener {
         private final List<Taken> taken = new ArrayList<>();
         private @Nullable Long waiting;
         private long locked;
+        private @Nullable String transaction;
 
         private record Taken(ClaimedRun run, Instant readySince) {
             private static final Comparator<Taken> IN_ORDER = Comparator.comparing(
@@ -336,6 +332,20 @@ final class PostgresClaims implements Signals.Listener {
             locked = Math.max(locked, row.getLong("locked"));
         }
 
+        /** Also notes in which transaction: the first row tells it. */
+        void readOpen(ResultSet row) throws SQLException {
+            read(row);
+            if (transaction == null) {
+                transaction = row.getString("transaction");
+            }
+        }
+
+        /** The transaction that locked them, as the database calls it; null if that is not known, or none. */
+        @Nullable
+        String transaction() {
+            return transaction;
+        }
+
         private boolean missedAll() {
             return taken.isEmpty() && waiting != null && waiting > 0;
         }
@@ -352,7 +362,17 @@ final class PostgresClaims implements Signals.Listener {
 
         /** A run that was locked and left is there for the next claim, at once. */
         private @Nullable Duration untilNext() {
-            return locked > taken.size() ? Duration.ZERO : look.untilWhole();
+            return leftSome() ? Duration.ZERO : look.untilWhole();
+        }
+
+        /** Whether runs were locked that are left for the next claim. */
+        boolean leftSome() {
+            return locked > taken.size();
+        }
+
+        /** Whether a worker was lost with one of the runs. */
+        boolean hasLostLeases() {
+            return taken.stream().anyMatch(one -> one.run.lostLeases() > 0);
         }
 
         /** Since when the run has been ready that has been so for longest; null if there is none. */
@@ -365,8 +385,8 @@ final class PostgresClaims implements Signals.Listener {
         }
 
         /** Notes where the next claim need not look. A run that was locked and left for it is still there. */
-        void committed() {
-            if (locked > taken.size()) {
+        void learn() {
+            if (leftSome()) {
                 return;
             }
             int limit = request.limit();

@@ -1,6 +1,7 @@
 package dev.steadwork.store.jdbc;
 
 import dev.steadwork.RunId;
+import dev.steadwork.Unavailable;
 import dev.steadwork.store.ClaimRequest;
 import dev.steadwork.store.Claimed;
 import dev.steadwork.store.ClaimedRun;
@@ -8,6 +9,7 @@ import dev.steadwork.store.OpenClaim;
 import dev.steadwork.store.Write;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -21,9 +23,12 @@ import java.util.stream.Collectors;
  * never an entry in the index of timers.
  */
 final class PostgresOpenClaim implements OpenClaim {
+    private static final Duration SHORTEST_PATIENCE = Duration.ofSeconds(1);
+
     private final Database database;
     private final Trips trips;
     private final OpenTransaction transaction;
+    private final String transactionId;
     private final ClaimRequest request;
     private final Claimed claimed;
     private final Consumer<List<Write.Finish>> onKept;
@@ -45,14 +50,16 @@ final class PostgresOpenClaim implements OpenClaim {
         this.transaction = transaction;
         this.request = claim.request();
         this.claimed = claim.claimed();
+        this.transactionId = String.valueOf(claim.transaction());
         this.onKept = onKept;
         this.onLost = onLost;
     }
 
-    static void lock(Pipeline pipeline, Connection connection, PostgresClaims.Claim claim) throws SQLException {
+    static void lock(Database database, Connection connection, PostgresClaims.Claim claim) throws SQLException {
         // As the statement that claims runs (PostgresClaims), which says why, but for what it does to them.
-        // patience: a worker that is stopped or cut off keeps the runs for as long as its lease would.
+        // patience: a worker that is stopped or cut off keeps the runs for as long as its lease would, or a second.
         // claimed: not those that changed after the statement began: their new place is not seen.
+        // transaction: it has one since it locked runs.
         var sql = """
                 WITH given AS MATERIALIZED (
                          SELECT CAST(:namespace AS text) AS namespace,
@@ -141,6 +148,7 @@ final class PostgresOpenClaim implements OpenClaim {
                 SELECT now,
                        CASE WHEN several THEN coalesce((SELECT CAST(sum(runs) AS bigint) FROM share), 0) END AS waiting,
                        (SELECT count(*) FROM due) AS locked,
+                       CAST(pg_current_xact_id_if_assigned() AS text) AS transaction,
                        NULL AS ready_since,
                        NULL AS run_id,
                        NULL AS type,
@@ -170,10 +178,10 @@ final class PostgresOpenClaim implements OpenClaim {
                        CAST(NULL AS timestamptz) AS wake_at
                   FROM given
                 UNION ALL
-                SELECT NULL, NULL, NULL, c.*, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+                SELECT NULL, NULL, NULL, NULL, c.*, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
                   FROM claimed AS c
                 UNION ALL
-                SELECT NULL, NULL, NULL, NULL, c.run_id, NULL, NULL, NULL, NULL, s.attempt, NULL, NULL, s.started_at, NULL, NULL,
+                SELECT NULL, NULL, NULL, NULL, NULL, c.run_id, NULL, NULL, NULL, NULL, s.attempt, NULL, NULL, s.started_at, NULL, NULL,
                        s.child_run_id, NULL, NULL, NULL, NULL, s.output_type, s.output, s.name, s.occurrence, s.position, s.kind, s.status, s.error, s.finished_at,
                        s.wake_at
                   FROM claimed AS c
@@ -200,11 +208,17 @@ final class PostgresOpenClaim implements OpenClaim {
                  WHERE c.lease_epoch > 1
                 """;
         var values = claim.columns()
-                .with("patience", Long.toString(claim.request().lease().toMillis()))
+                .with("patience", Long.toString(millis(claim.request().lease())))
                 .values();
         // Its statements are written so that one plan fits all of them: Postgres need not find out by making five.
+        var pipeline = new Pipeline(database);
         pipeline.addUpdate("SET LOCAL plan_cache_mode = force_generic_plan", Map.of(), count -> {});
-        pipeline.add(sql, values, claim::read).run(connection);
+        pipeline.add(sql, values, claim::readOpen).run(connection);
+    }
+
+    /** As the setting takes it. */
+    private static long millis(Duration lease) {
+        return Math.max(SHORTEST_PATIENCE.toMillis(), Math.min(lease.toMillis(), Integer.MAX_VALUE));
     }
 
     @Override
@@ -236,12 +250,19 @@ final class PostgresOpenClaim implements OpenClaim {
             throw failure;
         }
         transaction.close();
+        return ids();
+    }
+
+    private Set<RunId> ids() {
         return claimed.runs().stream().map(ClaimedRun::id).collect(Collectors.toSet());
     }
 
-    /** The runs are no longer locked: each is changed if it is as it was. */
+    /** The runs are no longer locked, or they were kept and only the answer was lost. */
     private Set<RunId> keepThoseLeft(List<Write.Finish> ends, List<ClaimedRun> others) {
         return trips.inTransaction(connection -> {
+            if (isCommitted(connection)) {
+                return ids();
+            }
             var kept = new HashSet<RunId>();
             for (var end : ends) {
                 if (change(connection, List.of(end), List.of()) == 1) {
@@ -257,7 +278,21 @@ final class PostgresOpenClaim implements OpenClaim {
         });
     }
 
-    /** How many were changed. */
+    private boolean isCommitted(Connection connection) throws SQLException {
+        var sql = """
+                SELECT CAST(pg_xact_status(CAST(CAST(:transaction AS text) AS xid8)) AS varchar(20)) AS status
+                """;
+        var status = new String[1];
+        new Pipeline(database)
+                .add(sql, Map.of("transaction", transactionId), row -> status[0] = row.getString("status"))
+                .run(connection);
+        if ("in progress".equals(status[0])) {
+            throw new Unavailable("The database has not noticed yet that a connection was lost; try again.", null);
+        }
+        return "committed".equals(status[0]);
+    }
+
+    /** How many were changed: each that is as it was when it was locked. */
     private int change(Connection connection, List<Write.Finish> ends, List<ClaimedRun> others) throws SQLException {
         var changed = new AtomicInteger();
         var pipeline = new Pipeline(database);
@@ -316,7 +351,7 @@ final class PostgresOpenClaim implements OpenClaim {
     }
 
     private void addLeases(Pipeline pipeline, List<ClaimedRun> runs, Pipeline.CountReader changed) {
-        // As a claim would leave them.
+        // As a claim would leave them. A limit that was set meanwhile has counted what was RUNNING.
         var sql = """
                 UPDATE steadwork.run AS r
                    SET status = 'RUNNING',
@@ -324,7 +359,11 @@ final class PostgresOpenClaim implements OpenClaim {
                        worker = :worker,
                        due_at = clock.now + :lease * interval '1 microsecond',
                        started_at = coalesce(r.started_at, timestamptz 'epoch' + :began * interval '1 microsecond'),
-                       updated_at = clock.now
+                       updated_at = clock.now,
+                       limited = CASE WHEN EXISTS (SELECT
+                                                     FROM steadwork.queue_limit AS l
+                                                    WHERE l.namespace = r.namespace
+                                                      AND l.queue = r.queue) THEN true ELSE r.limited END
                   FROM (SELECT clock_timestamp() AS now) AS clock
                  CROSS JOIN unnest(
                            (SELECT CAST(:runs AS uuid[])),

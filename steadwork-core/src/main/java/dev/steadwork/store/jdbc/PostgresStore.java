@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Keeps runs in Postgres. Every call of the hot path is one round trip and one transaction, unless something is rare. */
 final class PostgresStore extends JdbcStore {
+    /** Open claims keep up to two of them. */
+    private static final int CONNECTIONS_TO_OPEN_CLAIMS = 5;
+
     private final PostgresEvents recorded;
     private final Trips trips;
     private final KnownDefinitions definitions;
@@ -32,6 +35,7 @@ final class PostgresStore extends JdbcStore {
     private final PostgresLimits limits;
     private final PostgresTimers timers;
     private final EarlyAnalysis analysis;
+    private final boolean hasFewConnections;
     private final Notifier notifier;
     private final @Nullable NotificationListener listener;
 
@@ -55,6 +59,7 @@ final class PostgresStore extends JdbcStore {
         this.limits = new PostgresLimits(database);
         this.timers = new PostgresTimers(database);
         this.analysis = new EarlyAnalysis(database, trips);
+        this.hasFewConnections = config.poolSize() < CONNECTIONS_TO_OPEN_CLAIMS;
         this.listener = config.listen() ? NotificationListener.start(config, notifications, signals()) : null;
     }
 
@@ -148,21 +153,30 @@ final class PostgresStore extends JdbcStore {
                 })
                 : trips.autocommit(connection -> claims.claim(connection, request));
         var claimed = claim.claimed();
-        claim.committed();
+        claim.learn();
         return claimed;
     }
 
     @Override
     public Optional<OpenClaim> openClaim(ClaimRequest request) {
-        if (knownNamespaces.of(request.namespace()).isDisabled() || events.claimsFrom(request.namespace())) {
+        var namespace = request.namespace();
+        if (hasFewConnections || knownNamespaces.of(namespace).isDisabled() || events.claimsFrom(namespace)) {
             return Optional.empty();
         }
         var transaction = trips.begin();
         try {
-            var claim = transaction.run(connection -> claims.lock(connection, request));
-            claim.committed();
+            var claim = transaction.run(
+                    connection -> claims.claim(request, one -> PostgresOpenClaim.lock(database, connection, one)));
+            // Those that were left would stay locked until this claim is kept; those that may have killed a worker
+            // begin when
+            // it is known that they do.
+            if (claim.leftSome() || claim.hasLostLeases()) {
+                transaction.close();
+                return Optional.empty();
+            }
+            claim.learn(); // at once: the next claim begins before this one is kept
             return Optional.of(new PostgresOpenClaim(
-                    database, trips, transaction, claim, this::ended, () -> claims.lost(request.namespace(), claim)));
+                    database, trips, transaction, claim, this::ended, () -> claims.lost(namespace, claim)));
         } catch (RuntimeException | Error failure) {
             transaction.close();
             throw failure;

@@ -20,6 +20,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -39,6 +40,10 @@ final class ProcessStore {
     private final boolean mayCrash;
     private final Signals signals = new Signals();
     private int opened;
+    /** Epochs that this process may not use, or not yet: somebody else may have the run under the same one. */
+    private final Set<Unheld> unheld = new HashSet<>();
+
+    private record Unheld(RunId run, long epoch) {}
 
     ProcessStore(
             Scheduler scheduler,
@@ -84,6 +89,7 @@ final class ProcessStore {
             return Optional.of(new KeptLater((Claimed) call(claim, args)));
         }
         var call = scheduler.isTraced() ? describe(method, args) : method.getName();
+        checkHeld(method, args);
         faults.before(call, mayCrash);
         if (method.getName().equals("write") && faults.duplicates(call)) {
             deliverAgain(method, args, call);
@@ -118,6 +124,24 @@ final class ProcessStore {
         return answer;
     }
 
+    private void checkHeld(Method method, Object[] args) {
+        var used = new ArrayList<Unheld>();
+        if (method.getName().equals("write")) {
+            ((List<?>) args[0]).forEach(write -> {
+                if (write instanceof Write.Fenced fenced) {
+                    used.add(new Unheld(fenced.run(), fenced.epoch()));
+                }
+            });
+        } else if (method.getName().equals("transact")) {
+            used.add(new Unheld((RunId) args[0], (long) args[1]));
+        } else if (method.getName().equals("heartbeat")) {
+            ((Heartbeat) args[0]).held().forEach(held -> used.add(new Unheld(held.run(), held.epoch())));
+        }
+        used.retainAll(unheld);
+        used.forEach(one -> history.violated(
+                "%s: %s under epoch %d, which is not held".formatted(name(one.run), method.getName(), one.epoch)));
+    }
+
     /**
      * An open claim over a database that has none: its runs are leased at once, and handed back if it is lost. Nobody can tell the
      * difference, unless the process dies: then they are free when their leases end.
@@ -129,6 +153,7 @@ final class ProcessStore {
         KeptLater(Claimed claimed) {
             this.claimed = claimed;
             opened += claimed.runs().size();
+            claimed.runs().forEach(run -> unheld.add(new Unheld(run.id(), run.epoch())));
         }
 
         @Override
@@ -151,9 +176,11 @@ final class ProcessStore {
                 write(ends);
             }
             faults.after(call, mayCrash);
-            return again
-                    ? Set.of() // somebody else may have taken them
-                    : claimed.runs().stream().map(ClaimedRun::id).collect(Collectors.toSet());
+            if (again) {
+                return Set.of(); // somebody else may have taken them
+            }
+            claimed.runs().forEach(run -> unheld.remove(new Unheld(run.id(), run.epoch())));
+            return claimed.runs().stream().map(ClaimedRun::id).collect(Collectors.toSet());
         }
 
         private void handBack(boolean again) {
