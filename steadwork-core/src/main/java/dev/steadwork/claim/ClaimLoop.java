@@ -48,6 +48,8 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     /** How long a claim waits for further slots, if runs wait and few slots are free: many runs then cost one claim. */
     private static final long GATHER_NANOS = Duration.ofMillis(2).toNanos();
 
+    private static final int GATHERS_OF_SHORT = 5;
+
     private static final Duration RECONNECT_WAIT = Duration.ofSeconds(1);
 
     private final Store store;
@@ -97,6 +99,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
             LimitedQueues limitedQueues,
             LeaseKeeper keeper,
             RunExecutor executor,
+            OpenClaims openClaims,
             Observers observers,
             BiConsumer<Execution, Share> onClaim,
             Duration pollInterval) {
@@ -112,7 +115,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         this.observers = observers;
         this.onClaim = onClaim;
         this.pollInterval = pollInterval;
-        this.openClaims = new OpenClaims(store, executor, observers, worker, spec.concurrency(), this::gap);
+        this.openClaims = openClaims;
         this.thread = Threads.daemon("steadwork-claim-" + worker, this);
     }
 
@@ -145,9 +148,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     private boolean claimAndDispatch() throws InterruptedException {
         boolean polled = pollIfDue();
         boolean promoted = promoteIfDue();
-        if (wantsSlots && slots.areFew()) {
-            LockSupport.parkNanos(GATHER_NANOS);
-        }
+        gatherSlots();
         boolean owesLook = System.nanoTime() - retryNanos >= 0;
         boolean more = false;
         boolean full = false;
@@ -161,7 +162,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         boolean all = wantsSlots || !openingsWanted;
         openingsWanted = false;
         for (var share : shares) {
-            int free = slots.reserve(share.limitedType(), all);
+            int free = slots.reserve(share.limitedType(), all, expectsRuns && openClaims.areWorthIt());
             try {
                 int claimed = free > 0 && !queues.isEmpty() && mayClaim() ? claim(share, free) : 0;
                 more |= free > 0 && claimed == free;
@@ -173,6 +174,17 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         wantsSlots = full && (wantsSlots || somethingNew) || more || heldBack;
         hintsHeeded = hintsBefore;
         return more;
+    }
+
+    /** Short runs leave their slots soon: it is better to wait for many of these. */
+    private void gatherSlots() {
+        if (openClaims.areWorthIt()) {
+            for (int i = 0; i < GATHERS_OF_SHORT && wantsSlots && slots.areMostlyUsed(); i++) {
+                LockSupport.parkNanos(GATHER_NANOS);
+            }
+        } else if (wantsSlots && slots.areFew()) {
+            LockSupport.parkNanos(GATHER_NANOS);
+        }
     }
 
     /**
@@ -266,7 +278,7 @@ final class ClaimLoop implements Runnable, Signals.Listener {
     }
 
     private boolean mayClaim() {
-        return !stopping && !draining;
+        return !stopping && !draining && !openClaims.areFailing();
     }
 
     private int claim(Share share, int limit) throws InterruptedException {
@@ -494,14 +506,8 @@ final class ClaimLoop implements Runnable, Signals.Listener {
         wakeup.wake();
     }
 
-    /** A run has left its slot. */
-    void settled(Execution execution) {
-        openClaims.settled(execution);
-        slotFreed();
-    }
-
     /** A slot is free again: worth a look if runs were left waiting for one. */
-    private void slotFreed() {
+    void slotFreed() {
         if (wantsSlots) {
             wakeup.wake();
         }

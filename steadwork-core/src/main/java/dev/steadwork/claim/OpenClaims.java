@@ -6,6 +6,7 @@ import dev.steadwork.execute.OpenRuns;
 import dev.steadwork.execute.RunExecutor;
 import dev.steadwork.execute.Threads;
 import dev.steadwork.store.ClaimRequest;
+import dev.steadwork.store.ClaimedRun;
 import dev.steadwork.store.Observers;
 import dev.steadwork.store.OpenClaim;
 import dev.steadwork.store.Store;
@@ -45,6 +46,7 @@ final class OpenClaims {
     private final int enough;
     private final Runnable onLost;
     private final AtomicInteger shortInARow = new AtomicInteger();
+    private final AtomicInteger failing = new AtomicInteger();
     private final Semaphore free = new Semaphore(AT_ONCE);
     private final BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
     private final List<Thread> threads = new ArrayList<>();
@@ -67,10 +69,20 @@ final class OpenClaims {
         }
     }
 
+    /** Whether runs are free in the database whose handlers this worker still executes: it must not claim them. */
+    boolean areFailing() {
+        return failing.get() > 0;
+    }
+
+    /** Whether runs are likely to be short. */
+    boolean areWorthIt() {
+        return shortInARow.get() >= enough;
+    }
+
     /** A claim that the caller {@link #keep}s, or null if it is to claim in the usual way. */
     @Nullable
     OpenClaim tryOpen(ClaimRequest request) throws InterruptedException {
-        if (shortInARow.get() < enough || !free.tryAcquire(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+        if (!areWorthIt() || !free.tryAcquire(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
             return null;
         }
         OpenClaim claim = null;
@@ -111,33 +123,62 @@ final class OpenClaims {
     }
 
     private void keepSoon(OpenClaim claim, OpenRuns runs) {
+        var keeping = new Keeping(claim);
         var kept = Set.<RunId>of();
         try (claim) {
-            kept = kept(claim, runs.close(Execution.SHORT));
+            kept = keeping.insist(runs.close(Execution.SHORT));
         } catch (RuntimeException | Error failure) {
             log.error("Worker {}: a claim could not be kept; its runs are claimed again.", worker, failure);
         } finally {
             free.release();
             runs.kept(kept);
-        }
-        if (kept.size() < claim.claimed().runs().size()) {
-            shortInARow.set(0); // whatever it was, the usual way has an answer to it
-            onLost.run();
+            keeping.end();
         }
     }
 
-    private Set<RunId> kept(OpenClaim claim, List<Write.Finish> ends) {
-        var runs = claim.claimed().runs();
-        if (runs.isEmpty()) {
-            return Set.of();
+    /** One claim on its way to the database. */
+    private final class Keeping {
+        private final OpenClaim claim;
+        private final List<ClaimedRun> runs;
+        private boolean failed;
+
+        Keeping(OpenClaim claim) {
+            this.claim = claim;
+            this.runs = claim.claimed().runs();
         }
-        long began = System.nanoTime();
-        var what = "the claim of %d runs".formatted(runs.size());
-        var kept = executor.insist(runs.get(0).id(), what, () -> claim.keep(ends), Set.<RunId>of());
-        if (!ends.isEmpty() && !kept.isEmpty()) {
-            observers.committed(ends.size(), Duration.ofNanos(System.nanoTime() - began));
+
+        Set<RunId> insist(List<Write.Finish> ends) {
+            if (runs.isEmpty()) {
+                return Set.of();
+            }
+            long began = System.nanoTime();
+            var what = "the claim of %d runs".formatted(runs.size());
+            var kept = executor.insist(runs.get(0).id(), what, () -> tryOnce(ends), Set.<RunId>of());
+            if (!ends.isEmpty() && !kept.isEmpty()) {
+                observers.committed(ends.size(), Duration.ofNanos(System.nanoTime() - began));
+            }
+            return kept;
         }
-        return kept;
+
+        private Set<RunId> tryOnce(List<Write.Finish> ends) {
+            try {
+                return claim.keep(ends);
+            } catch (RuntimeException | Error failure) {
+                if (!failed) {
+                    failed = true;
+                    failing.incrementAndGet();
+                }
+                throw failure;
+            }
+        }
+
+        void end() {
+            if (failed) {
+                shortInARow.set(0); // whatever it was, the usual way has an answer to it
+                failing.decrementAndGet();
+                onLost.run();
+            }
+        }
     }
 
     /** Nothing is opened any more; what is open is kept all the same. */

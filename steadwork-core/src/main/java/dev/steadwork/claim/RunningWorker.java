@@ -46,6 +46,7 @@ public final class RunningWorker implements Worker {
     private final Slots slots;
     private final RunExecutor executor;
     private final LeaseKeeper keeper;
+    private final OpenClaims openClaims;
     private final ClaimLoop loop;
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -95,6 +96,7 @@ public final class RunningWorker implements Worker {
                 availability,
                 deadLetters,
                 engine.crashBudget(),
+                this::left,
                 this::settled,
                 engine.endings(),
                 observers);
@@ -110,6 +112,8 @@ public final class RunningWorker implements Worker {
                 availability,
                 limitedQueues,
                 this::heard);
+        this.openClaims =
+                new OpenClaims(store, executor, observers, registration.id(), spec.concurrency(), this::lookAgain);
         this.loop = new ClaimLoop(
                 store,
                 engine.namespace(),
@@ -120,6 +124,7 @@ public final class RunningWorker implements Worker {
                 limitedQueues,
                 keeper,
                 executor,
+                openClaims,
                 observers,
                 (execution, share) -> keeper.hold(execution, share.lease()),
                 engine.pollInterval());
@@ -202,8 +207,20 @@ public final class RunningWorker implements Worker {
         if (execution.hasLostLease()) {
             observers.leaseLost(execution.type());
         }
+        openClaims.settled(execution);
+    }
+
+    private void left(Execution execution) {
         slots.release(execution.type());
-        loop.settled(execution);
+        loop.slotFreed();
+    }
+
+    private void lookAgain() {
+        loop.gap();
+    }
+
+    private boolean isIdle() {
+        return slots.used() == 0 && keeper.executions().isEmpty();
     }
 
     @Override
@@ -226,7 +243,7 @@ public final class RunningWorker implements Worker {
         loop.stop();
         executor.drain();
         keeper.drain();
-        if (!waitUntil(() -> slots.used() == 0, spec.drainTimeout())) {
+        if (!waitUntil(this::isIdle, spec.drainTimeout())) {
             handBack();
         }
         keeper.stop();
@@ -241,9 +258,9 @@ public final class RunningWorker implements Worker {
         var left = keeper.executions();
         log.warn("Worker {}: handing back {} runs that did not reach a checkpoint in time.", id(), left.size());
         left.forEach(execution -> execution.stop(Execution.Stop.RELEASE));
-        if (!waitUntil(() -> slots.used() == 0, LEAVE_WAIT)) {
+        if (!waitUntil(this::isIdle, LEAVE_WAIT)) {
             keeper.executions().forEach(executor::abandon);
-            waitUntil(() -> slots.used() == 0, LEAVE_WAIT);
+            waitUntil(this::isIdle, LEAVE_WAIT);
         }
     }
 

@@ -33,16 +33,22 @@ final class Slots {
         return used > 0 && 4 * (total - used) < total;
     }
 
+    /** Whether more than half of them are taken. */
+    synchronized boolean areMostlyUsed() {
+        return 2 * used > total;
+    }
+
     /**
      * Sets free slots aside for a claim that is under way; how many there are. One claim at a time, and of many slots never for
      * more than half: while one half is executed and its ends are written, the other is claimed. An idle worker begins with fewer.
      *
      * @param limitedType the type that the claim is for, if its limit bounds it
      * @param all or only half of those that are free, and at least one
+     * @param areShort whether runs leave their slots before their ends are written: then the claim is for as many as there are
      */
-    synchronized int reserve(@Nullable String limitedType, boolean all) {
+    synchronized int reserve(@Nullable String limitedType, boolean all, boolean areShort) {
         int free = Math.max(0, limitedType == null ? total - used : free(limitedType));
-        int most = used == 0 && total > FEW ? FIRST : Math.max(FEW, total / 2);
+        int most = areShort ? total : used == 0 && total > FEW ? FIRST : Math.max(FEW, total / 2);
         reserved = Math.min(all ? free : free - free / 2, most);
         reservedFor = limitedType;
         return reserved;

@@ -456,7 +456,9 @@ public final class Execution implements Runnable {
         }
         if (open == null) {
             conclude(outcome);
-        } else if (!open.end(this, outcome)) {
+        } else if (open.end(this, outcome)) {
+            executor.left(this); // what is left to do is to write it
+        } else {
             leaseLost |= !open.await(id());
             conclude(leaseLost ? null : outcome);
         }
@@ -473,8 +475,10 @@ public final class Execution implements Runnable {
                         id(),
                         failure);
             } finally {
-                leave(ending, stored);
+                executor.settled(this, stored);
+                executor.left(this);
             }
+            tell(ending, stored);
         }
     }
 
@@ -482,14 +486,15 @@ public final class Execution implements Runnable {
         return executor.ending(id());
     }
 
-    /**
-     * Whoever waits is told when the slot is free: the next run may want it.
-     *
-     * @param stored null if nothing was stored
-     */
-    void leave(Ending ending, Write.@Nullable Fenced stored) {
-        leaseLost |= stored == null && open != null && !open.isHeld(id());
+    /** The end was stored together with the claim, or is null because the run was not held. */
+    void ended(Ending ending, Write.@Nullable Finish stored) {
+        leaseLost |= stored == null;
         executor.settled(this, stored);
+        tell(ending, stored);
+    }
+
+    /** Whoever waits is told when the slot is free: the next run may want it. */
+    private void tell(Ending ending, Write.@Nullable Fenced stored) {
         if (stored instanceof Write.Finish end) {
             ending.stored(endOf(end));
         }

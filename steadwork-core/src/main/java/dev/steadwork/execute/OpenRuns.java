@@ -97,7 +97,7 @@ public final class OpenRuns {
         held.complete(runs);
         for (var end : ends) {
             try (end.ending) {
-                end.execution.leave(end.ending, runs.contains(end.finish.run()) ? end.finish : null);
+                end.execution.ended(end.ending, runs.contains(end.finish.run()) ? end.finish : null);
             } catch (RuntimeException | Error failure) {
                 log.error("Run {}: its end could not be told.", end.finish.run(), failure);
             }

@@ -13,6 +13,7 @@ import dev.steadwork.store.Write;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,7 @@ public final class RunExecutor {
     private final Recorder recorder;
     private final DeadLetterRuns deadLetters;
     private final int crashBudget;
+    private final Consumer<Execution> onLeft;
     private final BiConsumer<Execution, Write.@Nullable Fenced> onSettled;
     private final Function<RunId, Ending> endings;
     private final Observers observers;
@@ -40,6 +42,7 @@ public final class RunExecutor {
             Availability availability,
             DeadLetterRuns deadLetters,
             int crashBudget,
+            Consumer<Execution> onLeft,
             BiConsumer<Execution, Write.@Nullable Fenced> onSettled,
             Function<RunId, Ending> endings,
             Observers observers) {
@@ -50,6 +53,7 @@ public final class RunExecutor {
         this.recorder = new Recorder(committer, availability);
         this.deadLetters = deadLetters;
         this.crashBudget = crashBudget;
+        this.onLeft = onLeft;
         this.onSettled = onSettled;
         this.endings = endings;
     }
@@ -71,7 +75,8 @@ public final class RunExecutor {
         try {
             threads.execute(execution);
         } catch (RuntimeException | Error noThread) {
-            onSettled.accept(execution, null); // nothing is recorded: it goes on when its lease has expired
+            onSettled.accept(execution, null);
+            onLeft.accept(execution); // nothing is recorded: it goes on when its lease has expired
             throw noThread;
         }
     }
@@ -136,6 +141,11 @@ public final class RunExecutor {
     @Nullable
     NewRun deadLetter(@Nullable String type, ClaimedRun failed, RunError error) {
         return type == null ? null : deadLetters.of(type, failed.id(), failed.type(), failed.input(), error);
+    }
+
+    /** It needs its slot no longer. */
+    void left(Execution execution) {
+        onLeft.accept(execution);
     }
 
     void settled(Execution execution, Write.@Nullable Fenced outcome) {

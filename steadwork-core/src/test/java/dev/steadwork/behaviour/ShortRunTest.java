@@ -32,8 +32,10 @@ class ShortRunTest {
 
     private final String url = PostgresServer.newDatabase();
     private final TcpProxy network = new TcpProxy(url);
-    private final Steadwork direct = engine(url);
-    private final Steadwork remote = engine(network.url() + "&socketTimeout=2");
+    private final Steadwork direct = engine(url, Duration.ofMillis(500));
+    /** A look that no hint asks for claims in the usual way: there are none. */
+    private final Steadwork remote = engine(network.url() + "&socketTimeout=2", Duration.ofSeconds(20));
+
     private final AtomicInteger executed = new AtomicInteger();
 
     ShortRunTest() throws SQLException {
@@ -256,7 +258,8 @@ class ShortRunTest {
         var closing = new Thread(worker::close);
         closing.start();
 
-        closing.join(PATIENCE.toMillis());
+        closing.join(
+                PATIENCE.multipliedBy(4).toMillis()); // several calls, each of which waits ten seconds for a connection
 
         assertThat(closing.isAlive()).isFalse();
     }
@@ -337,12 +340,12 @@ class ShortRunTest {
         }
     }
 
-    private static Steadwork engine(String url) {
+    private static Steadwork engine(String url, Duration pollInterval) {
         return Steadwork.builder()
                 .url(url)
                 .lease(Duration.ofMillis(1500))
                 .heartbeat(Duration.ofMillis(400))
-                .pollInterval(Duration.ofSeconds(20)) // a look that no hint asks for claims in the usual way
+                .pollInterval(pollInterval)
                 .poolSize(6)
                 .open();
     }

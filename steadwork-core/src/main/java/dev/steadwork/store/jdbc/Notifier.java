@@ -96,9 +96,11 @@ final class Notifier implements AutoCloseable {
                 SELECT pg_notify(:channel, p.payload)
                   FROM unnest(:payloads) AS p (payload)
                 """;
-        Map<String, Object> values =
-                Map.of("channel", notifications.channel(), "payloads", Columns.textArray(payloads));
-        pipeline.add(sql, values, row -> {});
+        pipeline.add(sql, values(payloads), row -> {});
+    }
+
+    private Map<String, Object> values(List<String> payloads) {
+        return Map.of("channel", notifications.channel(), "payloads", Columns.textArray(payloads));
     }
 
     private void run() {
@@ -115,10 +117,13 @@ final class Notifier implements AutoCloseable {
         try {
             trips.autocommit(connection -> {
                 // A hint may be lost: its transaction does not wait for the disk.
-                var withoutWaiting = "SELECT length(set_config('synchronous_commit', 'off', true))";
-                var pipeline = new Pipeline(database).add(withoutWaiting, Map.of(), row -> {});
-                addNotify(pipeline, payloads);
-                pipeline.run(connection);
+                var sql = """
+                        WITH setting AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+                        SELECT pg_notify(:channel, p.payload)
+                          FROM setting
+                         CROSS JOIN unnest(:payloads) AS p (payload)
+                        """;
+                new Pipeline(database).add(sql, values(payloads), row -> {}).run(connection);
                 return payloads;
             });
         } catch (RuntimeException e) {

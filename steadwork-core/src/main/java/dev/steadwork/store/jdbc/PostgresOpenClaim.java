@@ -309,6 +309,8 @@ final class PostgresOpenClaim implements OpenClaim {
 
     private void addEnds(Pipeline pipeline, List<Write.Finish> ends, Pipeline.CountReader changed) {
         // As PostgresMoves ends plain runs. The clock: the transaction began before the runs did.
+        // BETWEEN: by = the planner would know that run_ready holds them, and read all that wait if it thinks they are
+        // few.
         var sql = """
                 UPDATE steadwork.run AS r
                    SET status = 'COMPLETED',
@@ -331,7 +333,7 @@ final class PostgresOpenClaim implements OpenClaim {
                    AND u.n BETWEEN 1 AND 1000000
                    AND u.epoch BETWEEN 0 AND 9223372036854775807
                    AND r.lease_epoch = u.epoch - 1
-                   AND r.status = 'PENDING'
+                   AND r.status BETWEEN 'PENDING' AND 'PENDING'
                    AND r.deleted_at IS NULL
                    AND r.cancel_requested_at IS NULL
                 """;
@@ -351,7 +353,7 @@ final class PostgresOpenClaim implements OpenClaim {
     }
 
     private void addLeases(Pipeline pipeline, List<ClaimedRun> runs, Pipeline.CountReader changed) {
-        // As a claim would leave them. A limit that was set meanwhile has counted what was RUNNING.
+        // As a claim would leave them; BETWEEN as above. A limit that was set meanwhile has counted what was RUNNING.
         var sql = """
                 UPDATE steadwork.run AS r
                    SET status = 'RUNNING',
@@ -373,7 +375,7 @@ final class PostgresOpenClaim implements OpenClaim {
                    AND r.run_id = u.run_id
                    AND u.n BETWEEN 1 AND 1000000
                    AND r.lease_epoch = u.epoch - 1
-                   AND r.status = 'PENDING'
+                   AND r.status BETWEEN 'PENDING' AND 'PENDING'
                    AND r.deleted_at IS NULL
                 """;
         if (runs.isEmpty()) {

@@ -131,6 +131,18 @@ class PlansTest extends PostgresFixture {
                     new Write.Release(held.get(4).id(), held.get(4).epoch())));
             store.write(List.of(step(held.get(0), "too late", 2)));
             claimUnderALimit();
+            claimAndEndAtOnce();
+        }
+    }
+
+    private void claimAndEndAtOnce() {
+        trigger(2);
+        var request =
+                new ClaimRequest(NAMESPACE, "short", List.of(TYPE), List.of(TYPE), List.of(), List.of(), 2, LEASE);
+        try (var claim = store.openClaim(request).orElseThrow()) {
+            var ended = claim.claimed().runs().get(0);
+            claim.keep(List.of(
+                    new Write.Finish(ended.id(), ended.epoch(), RunStatus.COMPLETED, Payload.NONE, null, null)));
         }
     }
 
