@@ -132,7 +132,7 @@ public final class Execution implements Runnable {
         } finally {
             leave();
         }
-        wasShort = !madeDurableCall && OpenRuns.take(outcome) && System.nanoTime() - began < SHORT.toNanos();
+        wasShort = !madeDurableCall && OpenRuns.isPlain(outcome) && System.nanoTime() - began < SHORT.toNanos();
         settle(outcome);
     }
 

@@ -41,13 +41,13 @@ public final class OpenRuns {
     }
 
     /** Whether a run that ends so may be ended together with its claim. */
-    static boolean take(Write.@Nullable Fenced outcome) {
+    static boolean isPlain(Write.@Nullable Fenced outcome) {
         return outcome instanceof Write.Finish end && end.status() == RunStatus.COMPLETED && end.parent() == null;
     }
 
     /** Whether the end goes with the claim, and will be told; otherwise it is written like any other. */
     boolean end(Execution execution, Write.@Nullable Fenced outcome) {
-        if (!(outcome instanceof Write.Finish finish) || !take(finish)) {
+        if (!(outcome instanceof Write.Finish finish) || !isPlain(finish)) {
             return false;
         }
         synchronized (this) {

@@ -75,8 +75,8 @@ public final class RunExecutor {
         try {
             threads.execute(execution);
         } catch (RuntimeException | Error noThread) {
-            onSettled.accept(execution, null);
-            onLeft.accept(execution); // nothing is recorded: it goes on when its lease has expired
+            onSettled.accept(execution, null); // nothing is recorded: it goes on when its lease has expired
+            onLeft.accept(execution);
             throw noThread;
         }
     }

@@ -309,8 +309,7 @@ final class PostgresOpenClaim implements OpenClaim {
 
     private void addEnds(Pipeline pipeline, List<Write.Finish> ends, Pipeline.CountReader changed) {
         // As PostgresMoves ends plain runs. The clock: the transaction began before the runs did.
-        // BETWEEN: by = the planner would know that run_ready holds them, and read all that wait if it thinks they are
-        // few.
+        // BETWEEN: by = the planner would know that run_ready holds them, and might read all of it.
         var sql = """
                 UPDATE steadwork.run AS r
                    SET status = 'COMPLETED',
@@ -364,7 +363,8 @@ final class PostgresOpenClaim implements OpenClaim {
                        updated_at = clock.now,
                        limited = CASE WHEN EXISTS (SELECT
                                                      FROM steadwork.queue_limit AS l
-                                                    WHERE l.namespace = r.namespace
+                                                    WHERE l.shard = r.shard
+                                                      AND l.namespace = r.namespace
                                                       AND l.queue = r.queue) THEN true ELSE r.limited END
                   FROM (SELECT clock_timestamp() AS now) AS clock
                  CROSS JOIN unnest(

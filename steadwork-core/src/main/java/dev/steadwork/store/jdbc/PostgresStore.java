@@ -167,9 +167,8 @@ final class PostgresStore extends JdbcStore {
         try {
             var claim = transaction.run(
                     connection -> claims.claim(request, one -> PostgresOpenClaim.lock(database, connection, one)));
-            // Those that were left would stay locked until this claim is kept; those that may have killed a worker
-            // begin when
-            // it is known that they do.
+            // Runs that were left would stay locked until this claim is kept. One that may have killed a worker begins
+            // when its claim is committed.
             if (claim.leftSome() || claim.hasLostLeases()) {
                 transaction.close();
                 return Optional.empty();
