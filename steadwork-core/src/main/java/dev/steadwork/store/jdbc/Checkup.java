@@ -202,21 +202,11 @@ final class Checkup {
     }
 
     private Optional<RunId> first(Handle handle, String namespace, String queue) {
-        var sql = """
-                SELECT run_id
-                  FROM steadwork.run
-                 WHERE shard = :shard
-                   AND namespace = :namespace
-                   AND queue = :queue
-                   AND status = 'PENDING'
-                   AND deleted_at IS NULL
-                 ORDER BY priority DESC, due_at, run_id
-                 LIMIT 1
-                """;
-        return handle.createQuery(database.sql(sql))
+        return handle.createQuery(database.sql(database.dialect().selectReady()))
                 .bind("shard", Shards.ONLY)
                 .bind("namespace", namespace)
                 .bind("queue", queue)
+                .bind("limit", 1)
                 .mapTo(RunId.class)
                 .findOne();
     }

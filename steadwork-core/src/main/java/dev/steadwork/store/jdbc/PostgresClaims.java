@@ -147,6 +147,8 @@ final class PostgresClaims implements Signals.Listener {
                                         SELECT priority, due_at, run_id
                                           FROM steadwork.run
                                          WHERE shard = :shard
+                                           AND hashtextextended(namespace, shard) = hashtextextended(given.namespace, :shard)
+                                           AND hashtextextended(queue, 0) = hashtextextended(span.queue, 0)
                                            AND namespace = given.namespace
                                            AND queue = span.queue
                                            AND priority <= span.highest
@@ -177,6 +179,8 @@ final class PostgresClaims implements Signals.Listener {
                                 SELECT ctid AS place, priority, due_at
                                   FROM steadwork.run
                                  WHERE shard = :shard
+                                   AND hashtextextended(namespace, shard) = hashtextextended(given.namespace, :shard)
+                                   AND hashtextextended(queue, 0) = hashtextextended(share.queue, 0)
                                    AND namespace = given.namespace
                                    AND queue = share.queue
                                    AND priority <= share.highest

@@ -357,6 +357,74 @@ final class PostgresDialect implements Dialect {
                 """;
     }
 
+    @Override
+    public String selectReadyQueues() {
+        // By the number of a queue, which is what the index has.
+        return """
+                WITH RECURSIVE ready (number, queue) AS (
+                         (SELECT hashtextextended(queue, 0), queue
+                            FROM steadwork.run
+                           WHERE shard = :shard
+                             AND hashtextextended(namespace, shard) = hashtextextended(:namespace, :shard)
+                             AND namespace = :namespace
+                             AND status = 'PENDING'
+                             AND deleted_at IS NULL
+                           ORDER BY hashtextextended(queue, 0)
+                           LIMIT 1)
+                         UNION ALL
+                         SELECT following.number, following.queue
+                           FROM ready
+                          CROSS JOIN LATERAL (
+                                SELECT hashtextextended(queue, 0) AS number, queue
+                                  FROM steadwork.run
+                                 WHERE shard = :shard
+                                   AND hashtextextended(namespace, shard) = hashtextextended(:namespace, :shard)
+                                   AND hashtextextended(queue, 0) > ready.number
+                                   AND namespace = :namespace
+                                   AND status = 'PENDING'
+                                   AND deleted_at IS NULL
+                                 ORDER BY hashtextextended(queue, 0)
+                                 LIMIT 1) AS following)
+                SELECT queue FROM ready
+                """;
+    }
+
+    @Override
+    public String selectReady() {
+        return """
+                SELECT run_id
+                  FROM steadwork.run
+                 WHERE shard = :shard
+                   AND hashtextextended(namespace, shard) = hashtextextended(:namespace, :shard)
+                   AND hashtextextended(queue, 0) = hashtextextended(:queue, 0)
+                   AND namespace = :namespace
+                   AND queue = :queue
+                   AND status = 'PENDING'
+                   AND deleted_at IS NULL
+                 ORDER BY priority DESC, due_at, run_id
+                 LIMIT :limit
+                """;
+    }
+
+    @Override
+    public String countReady() {
+        return """
+                SELECT 'PENDING' AS status, ready.type, count(*) AS runs, min(ready.due_at) AS due_at
+                  FROM (SELECT type, due_at
+                          FROM steadwork.run
+                         WHERE shard = :shard
+                           AND hashtextextended(namespace, shard) = hashtextextended(:namespace, :shard)
+                           AND hashtextextended(queue, 0) = hashtextextended(:queue, 0)
+                           AND namespace = :namespace
+                           AND queue = :queue
+                           AND status = 'PENDING'
+                           AND deleted_at IS NULL
+                         ORDER BY priority DESC, due_at, run_id
+                         LIMIT :limit) AS ready
+                 GROUP BY ready.type
+                """;
+    }
+
     private static final class InstantArgument extends AbstractArgumentFactory<Instant> {
         InstantArgument() {
             super(Types.TIMESTAMP_WITH_TIMEZONE);

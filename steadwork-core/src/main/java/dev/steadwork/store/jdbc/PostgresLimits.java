@@ -200,6 +200,8 @@ final class PostgresLimits {
                                         SELECT run_id, priority, due_at
                                           FROM steadwork.run
                                          WHERE shard = :shard
+                                           AND hashtextextended(namespace, shard) = hashtextextended(given.namespace, :shard)
+                                           AND hashtextextended(queue, 0) = hashtextextended(given.queue, 0)
                                            AND namespace = given.namespace
                                            AND queue = given.queue
                                            AND status = 'PENDING'
@@ -247,6 +249,8 @@ final class PostgresLimits {
                                            FROM (SELECT run_id, concurrency_key, type, version
                                                    FROM steadwork.run
                                                   WHERE shard = :shard
+                                                    AND hashtextextended(namespace, shard) = hashtextextended(given.namespace, :shard)
+                                                    AND hashtextextended(queue, 0) = hashtextextended(given.queue, 0)
                                                     AND namespace = given.namespace
                                                     AND queue = given.queue
                                                     AND status = 'PENDING'
@@ -320,6 +324,8 @@ final class PostgresLimits {
                        taken.runs < given.runs AND EXISTS (
                            SELECT FROM steadwork.run
                             WHERE shard = :shard
+                              AND hashtextextended(namespace, shard) = hashtextextended(given.namespace, :shard)
+                              AND hashtextextended(queue, 0) = hashtextextended(given.queue, 0)
                               AND namespace = given.namespace
                               AND queue = given.queue
                               AND status = 'PENDING'

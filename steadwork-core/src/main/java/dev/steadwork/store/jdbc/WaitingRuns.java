@@ -290,28 +290,15 @@ final class WaitingRuns {
 
     /** Looks at the front of the queue only: behind a long backlog it is one of many. */
     private long ahead(Handle handle, RunInfo run) {
-        var sql = """
-                SELECT count(*)
-                  FROM (SELECT priority, due_at, run_id
-                          FROM steadwork.run
-                         WHERE shard = :shard
-                           AND namespace = :namespace
-                           AND queue = :queue
-                           AND status = 'PENDING'
-                           AND deleted_at IS NULL
-                         ORDER BY priority DESC, due_at, run_id
-                         LIMIT :limit) AS head
-                 WHERE head.priority > :priority
-                    OR (head.priority = :priority AND head.due_at < :due)
-                    OR (head.priority = :priority AND head.due_at = :due AND head.run_id < :run)
-                """;
-        return ofRun(handle, sql, run.id())
+        return handle
+                .createQuery(database.sql(database.dialect().selectReady()))
+                .bind("shard", Shards.of(run.id()))
                 .bind("namespace", run.namespace())
                 .bind("queue", run.queue())
-                .bind("priority", run.priority())
-                .bindByType("due", run.times().due(), Instant.class)
                 .bind("limit", COUNTED)
-                .mapTo(Long.class)
-                .one();
+                .mapTo(RunId.class)
+                .stream()
+                .takeWhile(other -> !other.equals(run.id()))
+                .count();
     }
 }

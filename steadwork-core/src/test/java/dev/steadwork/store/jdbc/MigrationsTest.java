@@ -62,7 +62,7 @@ class MigrationsTest {
         migrateAtOnce(stores);
 
         stores.forEach(Store::checkSchema);
-        assertThat(appliedVersions(url, database)).containsExactly(1, 2, 3, 4, 5, 6, 7, 8);
+        assertThat(appliedVersions(url, database)).containsExactly(1, 2, 3, 4, 5, 6, 7, 8, 9);
         stores.forEach(Store::close);
     }
 
@@ -170,7 +170,7 @@ class MigrationsTest {
             assertThatThrownBy(store::checkSchema)
                     .isInstanceOf(PreconditionFailed.class)
                     .hasMessageContaining("has version 0")
-                    .hasMessageContaining("needs 8")
+                    .hasMessageContaining("needs 9")
                     .hasMessageContaining("migrate(true)");
         }
     }

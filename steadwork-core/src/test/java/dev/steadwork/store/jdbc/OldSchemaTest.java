@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class OldSchemaTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Workflow<String, String> ORDER = Workflow.define("order", String.class, String.class);
-    private static final int NEWEST = 8;
+    private static final int NEWEST = 9;
 
     @ParameterizedTest
     @MethodSource("everyOldVersion")

@@ -35,6 +35,26 @@ class QueueCountsTest extends PostgresFixture {
     }
 
     @Test
+    void of_a_run_that_waits_only_what_comes_before_it_is_read() throws SQLException {
+        store.close();
+        try (var connection = connect()) {
+            store = openStore(keeping(connection));
+            insert(connection, "checkout", "COMPLETED", 100_000);
+            insert(connection, "mail", "PENDING", 10_000);
+            execute(connection, "ANALYZE steadwork.run");
+            var run = trigger(50).get(20);
+            store.waiting(run);
+            long before = pagesRead(connection);
+
+            store.waiting(run);
+
+            assertThat(pagesRead(connection) - before)
+                    .as("pages of run and its indexes, of which there are thousands")
+                    .isLessThan(100);
+        }
+    }
+
+    @Test
     void a_long_backlog_is_counted_up_to_a_limit() throws SQLException {
         try (var connection = connect()) {
             insert(connection, "checkout", "PENDING", 12_000);
