@@ -3,9 +3,12 @@ package dev.steadwork.store.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.steadwork.QueueStats;
+import dev.steadwork.store.WorkerRegistration;
 import dev.steadwork.testing.Proves;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What counting costs where there is much. */
@@ -42,12 +45,26 @@ class QueueCountsTest extends PostgresFixture {
             insert(connection, "checkout", "COMPLETED", 100_000);
             insert(connection, "mail", "PENDING", 10_000);
             execute(connection, "ANALYZE steadwork.run");
+            store.registerWorker(new WorkerRegistration(
+                    NAMESPACE,
+                    "w",
+                    "w",
+                    "host",
+                    1,
+                    List.of(TYPE),
+                    List.of(TYPE),
+                    List.of(),
+                    List.of(),
+                    1,
+                    null,
+                    Map.of()));
             var run = trigger(50).get(20);
             store.waiting(run);
             long before = pagesRead(connection);
 
-            store.waiting(run);
+            var waiting = store.waiting(run);
 
+            assertThat(waiting.sentence()).contains("20 others in queue " + TYPE + " come first");
             assertThat(pagesRead(connection) - before)
                     .as("pages of run and its indexes, of which there are thousands")
                     .isLessThan(100);
