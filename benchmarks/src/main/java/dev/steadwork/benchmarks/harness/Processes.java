@@ -1,6 +1,7 @@
 package dev.steadwork.benchmarks.harness;
 
 import dev.steadwork.benchmarks.measure.Measure;
+import dev.steadwork.benchmarks.measure.ProcessorTime;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -9,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
@@ -39,7 +41,13 @@ final class Processes {
         builder.environment().putAll(measurement.environment());
         scale.forEach((name, value) -> builder.environment().put(NodePeers.variable(name), value));
         builder.redirectError(ProcessBuilder.Redirect.appendTo(errors.toFile()));
+        var before = ProcessorTime.now();
         boolean good = read(builder.start(), measurement);
+        double stolen = ProcessorTime.now().stolenSince(before);
+        file(
+                measurement,
+                "stolen_percent_" + String.join("_", measurement.arguments()),
+                String.format(Locale.ROOT, "%.1f", 100 * stolen));
         if (!good) {
             file(measurement, "failed_" + measurement.arguments().get(0), "1");
             System.err.printf("   failed; see %s%n", errors);

@@ -26,7 +26,7 @@ final class QueueLoad {
         warmUp();
         var batches = new Passes();
         var drains = Passes.of(() -> {
-            batches.add(enqueueBatch());
+            batches.add(this::enqueueBatch);
             return drain(RUNS);
         });
         Output.result("w1_batch_per_s", RUNS / batches.median());

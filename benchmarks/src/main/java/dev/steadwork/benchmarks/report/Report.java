@@ -45,6 +45,18 @@ public final class Report {
         Column.of("server CPU us/wf", "w4_direct_server_cpu_us_per_wf"),
     };
 
+    private static final Column[] STOLEN = {
+        Column.of("W1, W2 (%)", "stolen_percent_queue"),
+        Column.of("W4 (%)", "stolen_percent_workflow"),
+        Column.of("W3 (%)", "stolen_percent_latency_low"),
+        Column.of("W7 (%)", "stolen_percent_timers"),
+        Column.of("W8 (%)", "stolen_percent_crash"),
+        Column.of("W10: W1, W2 (%)", "w10_stolen_percent_queue"),
+        Column.of("W10: W4 (%)", "w10_stolen_percent_workflow"),
+        Column.of("W11 (%)", "stolen_percent_horizon"),
+        Column.of("W12 (%)", "stolen_percent_retention"),
+    };
+
     private final Results all;
     private final Results durable;
     private final List<String> lines = new ArrayList<>();
@@ -152,6 +164,7 @@ public final class Report {
                 Column.of("sleeping runs", "mem_sleeping_runs"),
                 Column.of("threads they hold", "mem_sleeping_threads"),
                 Column.of("heap they hold (MiB)", "mem_sleeping_heap_mib"));
+        add("What other tenants of the machine took of its processors", durable, STOLEN);
         add("synchronous_commit = off, once", all.nosync(), QUEUE);
         add("Workflows with synchronous_commit = off, once", all.nosync(), WORKFLOWS);
     }
