@@ -6,12 +6,17 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 /**
- * The time of all processors since the machine was started, and how much of it other tenants of the same hardware got while
- * this machine wanted it. Where that is not told, nothing was stolen.
+ * How much time of its processors this machine has wanted since it was started, and how much of that other tenants of the same
+ * hardware got. Where that is not told, nothing was stolen.
  */
-public record ProcessorTime(long all, long stolen) {
+public record ProcessorTime(long wanted, long stolen) {
     private static final Path FILE = Path.of("/proc/stat");
-    private static final int TIMES = 8; // user, nice, system, idle, iowait, irq, softirq, steal
+    /** In the order of the file: user, nice, system, idle, iowait, irq, softirq, steal. */
+    private static final int TIMES = 8;
+
+    private static final int IDLE = 3;
+    private static final int WAITING = 4;
+    private static final int STOLEN = 7;
 
     public static ProcessorTime now() throws IOException {
         if (!Files.exists(FILE)) {
@@ -23,13 +28,16 @@ public record ProcessorTime(long all, long stolen) {
                     .limit(TIMES)
                     .map(Long::valueOf)
                     .toList();
-            return new ProcessorTime(
-                    times.stream().mapToLong(time -> time).sum(), times.size() == TIMES ? times.get(TIMES - 1) : 0);
+            if (times.size() < TIMES) {
+                return new ProcessorTime(0, 0);
+            }
+            long all = times.stream().mapToLong(time -> time).sum();
+            return new ProcessorTime(all - times.get(IDLE) - times.get(WAITING), times.get(STOLEN));
         }
     }
 
     /** Between 0 and 1. */
     public double stolenSince(ProcessorTime before) {
-        return all == before.all ? 0 : (stolen - before.stolen) / (double) (all - before.all);
+        return wanted == before.wanted ? 0 : (stolen - before.stolen) / (double) (wanted - before.wanted);
     }
 }

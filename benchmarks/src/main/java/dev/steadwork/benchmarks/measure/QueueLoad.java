@@ -25,10 +25,14 @@ final class QueueLoad {
         drain(enqueueSingly());
         warmUp();
         var batches = new Passes();
-        var drains = Passes.of(() -> {
-            batches.add(this::enqueueBatch);
-            return drain(RUNS);
-        });
+        var drains = new Passes();
+        Passes.repeat(
+                () -> {
+                    batches.add(this::enqueueBatch);
+                    drains.add(() -> drain(RUNS));
+                },
+                batches,
+                drains);
         Output.result("w1_batch_per_s", RUNS / batches.median());
         Output.result("w2_drain_per_s", RUNS / drains.median());
         enqueueBatch();

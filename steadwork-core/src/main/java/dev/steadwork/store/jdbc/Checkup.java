@@ -202,11 +202,10 @@ final class Checkup {
     }
 
     private Optional<RunId> first(Handle handle, String namespace, String queue) {
-        return handle.createQuery(database.sql(database.dialect().selectReady()))
+        return handle.createQuery(database.sql(database.dialect().queues().selectFirst()))
                 .bind("shard", Shards.ONLY)
                 .bind("namespace", namespace)
                 .bind("queue", queue)
-                .bind("limit", 1)
                 .mapTo(RunId.class)
                 .findOne();
     }

@@ -72,12 +72,6 @@ interface Dialect {
     /** Parameters: shard, runs. */
     String selectRunStatuses();
 
-    /** The queues in which runs are ready: from one to the next is one step in the index, however many runs it has. Parameters: shard, namespace. */
-    String selectReadyQueues();
-
-    /** The runs that are ready in a queue, the first ones first. Parameters: shard, namespace, queue, limit. */
-    String selectReady();
-
-    /** How many of the first ones are of which type, and since when. Parameters as those of {@link #selectReady()}. */
-    String countReady();
+    /** What is asked about queues. */
+    QueueStatements queues();
 }

@@ -175,6 +175,8 @@ final class PostgresDialect implements Dialect {
                    AND (cardinality(:statuses) = 0 OR status = ANY(:statuses))
                    AND (CAST(:type AS text) IS NULL OR type = :type)
                    AND (CAST(:queue AS text) IS NULL OR queue = :queue)
+                   AND (CAST(:statuses AS text[]) <> ARRAY['PENDING'] OR hashtextextended(namespace, shard) = hashtextextended(:namespace, :shard))
+                   AND (CAST(:statuses AS text[]) <> ARRAY['PENDING'] OR CAST(:queue AS text) IS NULL OR hashtextextended(queue, 0) = hashtextextended(:queue, 0))
                    AND (CAST(:tags AS jsonb) IS NULL OR CAST(tags AS jsonb) @> CAST(:tags AS jsonb))
                    AND (CAST(:externalId AS text) IS NULL OR external_id = :externalId)
                    AND (CAST(:createdAfter AS timestamptz) IS NULL OR created_at >= :createdAfter)
@@ -203,6 +205,8 @@ final class PostgresDialect implements Dialect {
                    AND (cardinality(:statuses) = 0 OR status = ANY(:statuses))
                    AND (CAST(:type AS text) IS NULL OR type = :type)
                    AND (CAST(:queue AS text) IS NULL OR queue = :queue)
+                   AND (CAST(:statuses AS text[]) <> ARRAY['PENDING'] OR hashtextextended(namespace, shard) = hashtextextended(:namespace, :shard))
+                   AND (CAST(:statuses AS text[]) <> ARRAY['PENDING'] OR CAST(:queue AS text) IS NULL OR hashtextextended(queue, 0) = hashtextextended(:queue, 0))
                    AND (CAST(:tags AS jsonb) IS NULL OR CAST(tags AS jsonb) @> CAST(:tags AS jsonb))
                    AND (CAST(:externalId AS text) IS NULL OR external_id = :externalId)
                    AND (CAST(:createdAfter AS timestamptz) IS NULL OR created_at >= :createdAfter)
@@ -231,6 +235,8 @@ final class PostgresDialect implements Dialect {
                    AND (cardinality(:statuses) = 0 OR status = ANY(:statuses))
                    AND (CAST(:type AS text) IS NULL OR type = :type)
                    AND (CAST(:queue AS text) IS NULL OR queue = :queue)
+                   AND (CAST(:statuses AS text[]) <> ARRAY['PENDING'] OR hashtextextended(namespace, shard) = hashtextextended(:namespace, :shard))
+                   AND (CAST(:statuses AS text[]) <> ARRAY['PENDING'] OR CAST(:queue AS text) IS NULL OR hashtextextended(queue, 0) = hashtextextended(:queue, 0))
                    AND (CAST(:tags AS jsonb) IS NULL OR CAST(tags AS jsonb) @> CAST(:tags AS jsonb))
                    AND (CAST(:externalId AS text) IS NULL OR external_id = :externalId)
                    AND (CAST(:createdAfter AS timestamptz) IS NULL OR created_at >= :createdAfter)
@@ -358,71 +364,8 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public String selectReadyQueues() {
-        // By the number of a queue, which is what the index has.
-        return """
-                WITH RECURSIVE ready (number, queue) AS (
-                         (SELECT hashtextextended(queue, 0), queue
-                            FROM steadwork.run
-                           WHERE shard = :shard
-                             AND hashtextextended(namespace, shard) = hashtextextended(:namespace, :shard)
-                             AND namespace = :namespace
-                             AND status = 'PENDING'
-                             AND deleted_at IS NULL
-                           ORDER BY hashtextextended(queue, 0)
-                           LIMIT 1)
-                         UNION ALL
-                         SELECT following.number, following.queue
-                           FROM ready
-                          CROSS JOIN LATERAL (
-                                SELECT hashtextextended(queue, 0) AS number, queue
-                                  FROM steadwork.run
-                                 WHERE shard = :shard
-                                   AND hashtextextended(namespace, shard) = hashtextextended(:namespace, :shard)
-                                   AND hashtextextended(queue, 0) > ready.number
-                                   AND namespace = :namespace
-                                   AND status = 'PENDING'
-                                   AND deleted_at IS NULL
-                                 ORDER BY hashtextextended(queue, 0)
-                                 LIMIT 1) AS following)
-                SELECT queue FROM ready
-                """;
-    }
-
-    @Override
-    public String selectReady() {
-        return """
-                SELECT run_id
-                  FROM steadwork.run
-                 WHERE shard = :shard
-                   AND hashtextextended(namespace, shard) = hashtextextended(:namespace, :shard)
-                   AND hashtextextended(queue, 0) = hashtextextended(:queue, 0)
-                   AND namespace = :namespace
-                   AND queue = :queue
-                   AND status = 'PENDING'
-                   AND deleted_at IS NULL
-                 ORDER BY priority DESC, due_at, run_id
-                 LIMIT :limit
-                """;
-    }
-
-    @Override
-    public String countReady() {
-        return """
-                SELECT 'PENDING' AS status, ready.type, count(*) AS runs, min(ready.due_at) AS due_at
-                  FROM (SELECT type, due_at
-                          FROM steadwork.run
-                         WHERE shard = :shard
-                           AND hashtextextended(namespace, shard) = hashtextextended(:namespace, :shard)
-                           AND hashtextextended(queue, 0) = hashtextextended(:queue, 0)
-                           AND namespace = :namespace
-                           AND queue = :queue
-                           AND status = 'PENDING'
-                           AND deleted_at IS NULL
-                         ORDER BY priority DESC, due_at, run_id
-                         LIMIT :limit) AS ready
-                 GROUP BY ready.type
-                """;
+    public QueueStatements queues() {
+        return new PostgresQueueStatements();
     }
 
     private static final class InstantArgument extends AbstractArgumentFactory<Instant> {

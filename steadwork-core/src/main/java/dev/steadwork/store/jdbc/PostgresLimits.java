@@ -87,6 +87,7 @@ final class PostgresLimits {
         //     The key is looked for by a range: only run_ready_key has that order, so no other index is taken for it.
         // due: the walk ends as soon as there is enough.
         // look: runs without a key are found among the first hundred that wait.
+        // unkeyed: BETWEEN, because by = the planner would know that run_ready holds them, and might read all of it.
         // claimed: BETWEEN as in the claim of other queues.
         var sql = """
                 WITH RECURSIVE
@@ -262,7 +263,7 @@ final class PostgresLimits {
                                                   FROM steadwork.run
                                                  WHERE shard = :shard
                                                    AND run_id = look.run_id
-                                                   AND status = 'PENDING'
+                                                   AND status BETWEEN 'PENDING' AND 'PENDING'
                                                    AND deleted_at IS NULL
                                                    FOR UPDATE SKIP LOCKED) AS unkeyed
                                           WHERE walk.concurrency_key = ''

@@ -116,101 +116,36 @@ final class QueueCounts {
     }
 
     private Set<String> busyQueues(Handle handle, String namespace) {
-        var busy = new TreeSet<String>();
-        for (var sql : List.of(database.dialect().selectReadyQueues(), selectTimedQueues())) {
-            busy.addAll(handle.createQuery(database.sql(sql))
-                    .bind("shard", Shards.ONLY)
-                    .bind("namespace", namespace)
-                    .mapTo(String.class)
-                    .list());
-        }
-        return busy;
-    }
-
-    /** From a queue to the next is one step down the index, however many runs the queue has. */
-    private static String selectTimedQueues() {
-        return """
-                WITH RECURSIVE timed (queue) AS (
-                         SELECT (SELECT queue
-                                   FROM steadwork.run
-                                  WHERE shard = :shard
-                                    AND namespace = :namespace
-                                    AND status IN ('SLEEPING', 'RUNNING')
-                                    AND deleted_at IS NULL
-                                  ORDER BY queue
-                                  LIMIT 1)
-                         UNION ALL
-                         SELECT (SELECT queue
-                                   FROM steadwork.run
-                                  WHERE shard = :shard
-                                    AND namespace = :namespace
-                                    AND queue > timed.queue
-                                    AND status IN ('SLEEPING', 'RUNNING')
-                                    AND deleted_at IS NULL
-                                  ORDER BY queue
-                                  LIMIT 1)
-                           FROM timed
-                          WHERE timed.queue IS NOT NULL)
-                SELECT queue FROM timed WHERE queue IS NOT NULL
-                """;
+        var sql = database.dialect().queues().selectBusyQueues();
+        return new TreeSet<>(handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", namespace)
+                .mapTo(String.class)
+                .list());
     }
 
     private void count(Handle handle, String namespace, String name, Queue queue) {
-        for (var sql : List.of(database.dialect().countReady(), countTimed(), countUntimed())) {
-            long runs = handle
-                    .createQuery(database.sql(sql))
-                    .bind("shard", Shards.ONLY)
-                    .bind("namespace", namespace)
-                    .bind("queue", name)
-                    .bind("limit", limit)
-                    .map(row -> add(row, queue))
-                    .stream()
-                    .mapToLong(Long::longValue)
-                    .sum();
-            queue.atLeast |= runs >= limit;
-        }
+        var sql = database.dialect().queues().countQueue();
+        var parts = new TreeMap<String, Long>();
+        handle.createQuery(database.sql(sql))
+                .bind("shard", Shards.ONLY)
+                .bind("namespace", namespace)
+                .bind("queue", name)
+                .bind("limit", limit)
+                .map(row -> {
+                    add(row, queue);
+                    return Map.entry(row.getColumn("part", String.class), row.getColumn("runs", Long.class));
+                })
+                .forEach(part -> parts.merge(part.getKey(), part.getValue(), Long::sum));
+        queue.atLeast |= parts.values().stream().anyMatch(runs -> runs >= limit);
     }
 
-    /** Leases end soon, so what executes is at the front of the timers, before sleepers that may be many. */
-    private static String countTimed() {
-        return """
-                SELECT timed.status, timed.type, count(*) AS runs, min(timed.due_at) AS due_at
-                  FROM (SELECT status, type, due_at
-                          FROM steadwork.run
-                         WHERE shard = :shard
-                           AND namespace = :namespace
-                           AND queue = :queue
-                           AND status IN ('SLEEPING', 'RUNNING')
-                           AND deleted_at IS NULL
-                           AND due_at IS NOT NULL
-                         ORDER BY due_at
-                         LIMIT :limit) AS timed
-                 GROUP BY timed.status, timed.type
-                """;
-    }
-
-    private static String countUntimed() {
-        return """
-                SELECT untimed.status, untimed.type, count(*) AS runs, min(untimed.due_at) AS due_at
-                  FROM (SELECT status, type, due_at
-                          FROM steadwork.run
-                         WHERE shard = :shard
-                           AND namespace = :namespace
-                           AND queue = :queue
-                           AND status IN ('SLEEPING', 'RUNNING')
-                           AND deleted_at IS NULL
-                           AND due_at IS NULL
-                         LIMIT :limit) AS untimed
-                 GROUP BY untimed.status, untimed.type
-                """;
-    }
-
-    /** So many runs. */
-    private static long add(RowView row, Queue queue) {
-        long runs = row.getColumn("runs", Long.class);
+    private static void add(RowView row, Queue queue) {
         queue.type(row.getColumn("type", String.class))
-                .add(row.getColumn("status", String.class), runs, Rows.time(row, "due_at"));
-        return runs;
+                .add(
+                        row.getColumn("status", String.class),
+                        row.getColumn("runs", Long.class),
+                        Rows.time(row, "due_at"));
     }
 
     private void countPaused(Handle handle, String namespace, Map<String, Queue> queues) {
@@ -230,8 +165,10 @@ final class QueueCounts {
                 .bind("shard", Shards.ONLY)
                 .bind("namespace", namespace)
                 .bind("limit", limit)
-                .map(row ->
-                        add(row, queues.computeIfAbsent(row.getColumn("queue", String.class), first -> new Queue())))
+                .map(row -> {
+                    add(row, queues.computeIfAbsent(row.getColumn("queue", String.class), first -> new Queue()));
+                    return row.getColumn("runs", Long.class);
+                })
                 .stream()
                 .mapToLong(Long::longValue)
                 .sum();

@@ -368,63 +368,8 @@ final class SqliteDialect implements Dialect {
     }
 
     @Override
-    public String selectReadyQueues() {
-        return """
-                WITH RECURSIVE ready (queue) AS (
-                         SELECT (SELECT queue
-                                   FROM steadwork.run
-                                  WHERE shard = :shard
-                                    AND namespace = :namespace
-                                    AND status = 'PENDING'
-                                    AND deleted_at IS NULL
-                                  ORDER BY queue
-                                  LIMIT 1)
-                         UNION ALL
-                         SELECT (SELECT queue
-                                   FROM steadwork.run
-                                  WHERE shard = :shard
-                                    AND namespace = :namespace
-                                    AND queue > ready.queue
-                                    AND status = 'PENDING'
-                                    AND deleted_at IS NULL
-                                  ORDER BY queue
-                                  LIMIT 1)
-                           FROM ready
-                          WHERE ready.queue IS NOT NULL)
-                SELECT queue FROM ready WHERE queue IS NOT NULL
-                """;
-    }
-
-    @Override
-    public String selectReady() {
-        return """
-                SELECT run_id
-                  FROM steadwork.run
-                 WHERE shard = :shard
-                   AND namespace = :namespace
-                   AND queue = :queue
-                   AND status = 'PENDING'
-                   AND deleted_at IS NULL
-                 ORDER BY priority DESC, due_at, run_id
-                 LIMIT :limit
-                """;
-    }
-
-    @Override
-    public String countReady() {
-        return """
-                SELECT 'PENDING' AS status, ready.type, count(*) AS runs, min(ready.due_at) AS due_at
-                  FROM (SELECT type, due_at
-                          FROM steadwork.run
-                         WHERE shard = :shard
-                           AND namespace = :namespace
-                           AND queue = :queue
-                           AND status = 'PENDING'
-                           AND deleted_at IS NULL
-                         ORDER BY priority DESC, due_at, run_id
-                         LIMIT :limit) AS ready
-                 GROUP BY ready.type
-                """;
+    public QueueStatements queues() {
+        return new SqliteQueueStatements();
     }
 
     private static final class InstantArgument extends AbstractArgumentFactory<Instant> {

@@ -290,15 +290,13 @@ final class WaitingRuns {
 
     /** Looks at the front of the queue only: behind a long backlog it is one of many. */
     private long ahead(Handle handle, RunInfo run) {
-        return handle
-                .createQuery(database.sql(database.dialect().selectReady()))
-                .bind("shard", Shards.of(run.id()))
+        return ofRun(handle, database.dialect().queues().countAhead(), run.id())
                 .bind("namespace", run.namespace())
                 .bind("queue", run.queue())
+                .bind("priority", run.priority())
+                .bindByType("due", run.times().due(), Instant.class)
                 .bind("limit", COUNTED)
-                .mapTo(RunId.class)
-                .stream()
-                .takeWhile(other -> !other.equals(run.id()))
-                .count();
+                .mapTo(Long.class)
+                .one();
     }
 }

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.steadwork.Payload;
 import dev.steadwork.QueueLimit;
 import dev.steadwork.RunError;
+import dev.steadwork.RunQuery;
 import dev.steadwork.RunStatus;
 import dev.steadwork.StepKind;
 import dev.steadwork.store.AttemptRecord;
@@ -27,6 +28,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,6 +40,10 @@ import org.junit.jupiter.api.Test;
 @Proves("CLAIM-6")
 class PlansTest extends PostgresFixture {
     private static final RunError ERROR = new RunError("java.io.IOException", "no route to host", null, null);
+
+    /** A look at the ready runs of one queue, not of all. */
+    private static final String BY_QUEUE =
+            "using run_ready on run.*\\n +Index Cond: \\(\\(hashtextextended\\(namespace, .*AND \\(hashtextextended\\(queue, ";
 
     private Connection connection;
 
@@ -79,6 +85,20 @@ class PlansTest extends PostgresFixture {
         fillUp();
         useEveryStatement();
         assertRightIndexes("tables big and not analysed");
+    }
+
+    @Test
+    void statements_use_the_right_indexes_when_one_was_built_after_the_tables_were_analysed() throws SQLException {
+        leaveAnalysisToTheStore();
+        fillUp();
+        execute("ANALYZE");
+        var index = lines("SELECT pg_get_indexdef('steadwork.run_ready'::regclass)");
+        execute("DROP INDEX steadwork.run_ready");
+        execute(index);
+
+        useEveryStatement();
+
+        assertRightIndexes("tables big and analysed, index new");
     }
 
     @Test
@@ -167,6 +187,9 @@ class PlansTest extends PostgresFixture {
             }
             if (sql.contains("status = 'PENDING'\n")) {
                 assertThat(plan).as("plan %s of %s", when, sql).contains("using run_ready on run");
+                assertThat(plan.replaceAll(BY_QUEUE, "by queue"))
+                        .as("plan %s of %s", when, sql)
+                        .doesNotContain("using run_ready on");
             }
             if (sql.contains("status IN ('SLEEPING', 'RUNNING')")) {
                 assertThat(plan).as("plan %s of %s", when, sql).contains("using run_timer on run");
@@ -325,6 +348,21 @@ class PlansTest extends PostgresFixture {
         assertThat(pagesRead() - before)
                 .as("pages of run and its indexes; the backlog has thousands")
                 .isLessThan(400);
+    }
+
+    @Test
+    @Proves("DATA-3")
+    void a_list_of_what_waits_in_a_queue_reads_nothing_of_other_queues() throws SQLException {
+        fillUpKey("other");
+        trigger(10);
+        execute("ANALYZE steadwork.run");
+        var waiting = new RunQuery.Filter(
+                Set.of(RunStatus.PENDING), null, TYPE, Map.of(), null, null, null, null, null, false);
+        long before = pagesRead();
+
+        assertThat(store.count(NAMESPACE, waiting)).isEqualTo(10);
+
+        assertThat(pagesRead() - before).as("pages of run and its indexes").isLessThan(100);
     }
 
     private void fillUpKey(String key) throws SQLException {

@@ -38,7 +38,7 @@ class QueueCountsTest extends PostgresFixture {
     }
 
     @Test
-    void of_a_run_that_waits_only_what_comes_before_it_is_read() throws SQLException {
+    void what_comes_before_a_run_is_looked_for_in_its_queue_alone() throws SQLException {
         store.close();
         try (var connection = connect()) {
             store = openStore(keeping(connection));
