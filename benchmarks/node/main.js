@@ -102,7 +102,7 @@ async function taken(pass) {
 export async function passes(pass) {
   const all = []
   await repeat(async () => all.push(await taken(pass)), all)
-  return { median: leastDisturbed(all), count: all.length }
+  return { ...leastDisturbed(all), count: all.length }
 }
 async function repeat(work, ...each) {
   const t = performance.now()
@@ -113,7 +113,15 @@ async function repeat(work, ...each) {
   do await work()
   while (each.some(wantMore))
 }
-const leastDisturbed = (all) => median([...all].sort((a, b) => a.stolen - b.stolen).slice(0, 5).map((one) => one.s))
+// Of the five that lost least: the median of their seconds, and what they lost on average.
+function leastDisturbed(all) {
+  const counted = [...all].sort((a, b) => a.stolen - b.stolen).slice(0, 5)
+  return { median: median(counted.map((one) => one.s)), stolen: counted.reduce((sum, one) => sum + one.stolen, 0) / counted.length }
+}
+function rate(metric, n, { median, stolen }) {
+  result(metric, n / median)
+  result(`${metric}_stolen_percent`, 100 * stolen)
+}
 function median(all) {
   const sorted = [...all].sort((a, b) => a - b)
   return (sorted[Math.floor((all.length - 1) / 2)] + sorted[Math.floor(all.length / 2)]) / 2
@@ -147,9 +155,9 @@ async function queue(p) {
   e = await p.enqueuer()
   const warm = await enqueueFor(WARM / 3, e)
   const single = await passes(() => parallel(16, N, () => e.one(0)))
-  result('w1_single_per_s', N / single.median)
+  rate('w1_single_per_s', N, single)
   const callers = await passes(() => parallel(256, N, () => e.one(0)))
-  result('w1_256_callers_per_s', N / callers.median)
+  rate('w1_256_callers_per_s', N, callers)
   await e.close()
   await drain(p, warm + N * (single.count + callers.count))
   for (let drained = 0; drained < WARM;) {
@@ -161,8 +169,8 @@ async function queue(p) {
     batches.push(await taken(() => enqueueBatch(p)))
     drains.push(await taken(async () => (await drain(p, N)).s))
   }, batches, drains)
-  result('w1_batch_per_s', N / leastDisturbed(batches))
-  result('w2_drain_per_s', N / leastDisturbed(drains))
+  rate('w1_batch_per_s', N, leastDisturbed(batches))
+  rate('w2_drain_per_s', N, leastDisturbed(drains))
   await enqueueBatch(p)
   const c = await connect()
   await sleep(500)

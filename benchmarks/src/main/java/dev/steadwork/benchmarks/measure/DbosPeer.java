@@ -121,7 +121,7 @@ final class DbosPeer implements Peer {
                 var before = Db.Probe.read(connection);
                 var passes = Passes.of(() -> direct(launched, n));
                 var after = Db.Probe.read(connection);
-                Output.result("w4_direct_workflows_per_s", n / passes.median());
+                Output.rate("w4_direct_workflows_per_s", n, passes);
                 Output.result("w4_direct_steps_per_s", 3 * n / passes.median());
                 after.reportSince(before, n * passes.count(), "w4_direct_", "wf");
                 queued(launched, queue, connection, n / 2);

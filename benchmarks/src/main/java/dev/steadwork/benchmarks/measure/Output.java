@@ -12,6 +12,12 @@ final class Output {
         }
     }
 
+    /** How many a second there were in the passes that count, and what these lost to other tenants of the machine. */
+    static void rate(String metric, int n, Passes passes) {
+        result(metric, n / passes.median());
+        result(metric + "_stolen_percent", 100 * passes.stolen());
+    }
+
     static void note(String text) {
         System.err.println("note: " + text);
     }

@@ -83,13 +83,17 @@ final class Passes {
         return all.size();
     }
 
+    private Stream<Taken> counted() {
+        return all.stream().sorted(Comparator.comparing(Taken::stolen)).limit(COUNTED);
+    }
+
+    /** What the passes that count have lost on average, between 0 and 1. */
+    double stolen() {
+        return counted().mapToDouble(Taken::stolen).average().orElse(0);
+    }
+
     double median() {
-        var sorted = all.stream()
-                .sorted(Comparator.comparing(Taken::stolen))
-                .limit(COUNTED)
-                .map(Taken::seconds)
-                .sorted()
-                .toList();
+        var sorted = counted().map(Taken::seconds).sorted().toList();
         return (sorted.get((sorted.size() - 1) / 2) + sorted.get(sorted.size() / 2)) / 2;
     }
 }

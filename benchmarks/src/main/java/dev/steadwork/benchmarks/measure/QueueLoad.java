@@ -33,8 +33,8 @@ final class QueueLoad {
                 },
                 batches,
                 drains);
-        Output.result("w1_batch_per_s", RUNS / batches.median());
-        Output.result("w2_drain_per_s", RUNS / drains.median());
+        Output.rate("w1_batch_per_s", RUNS, batches);
+        Output.rate("w2_drain_per_s", RUNS, drains);
         enqueueBatch();
         if (Db.isSqlite()) {
             reportStart(drain(RUNS));
@@ -56,12 +56,12 @@ final class QueueLoad {
         try (var enqueuer = peer.enqueuer()) {
             int warm = enqueueFor(SINGLE_WARM_SECONDS, enqueuer);
             var threads = Passes.of(() -> single(enqueuer, RUNS));
-            Output.result("w1_single_per_s", RUNS / threads.median());
+            Output.rate("w1_single_per_s", RUNS, threads);
             if (!peer.bearsManyCallers()) {
                 return warm + RUNS * threads.count();
             }
             var callers = Passes.of(() -> Lanes.virtual(256, RUNS, i -> enqueuer.one(0)));
-            Output.result("w1_256_callers_per_s", RUNS / callers.median());
+            Output.rate("w1_256_callers_per_s", RUNS, callers);
             return warm + RUNS * (threads.count() + callers.count());
         }
     }

@@ -83,7 +83,7 @@ final class RawWorkflows {
             }
             Output.result(name + "_steps_per_s", workflows * 3 / passes.median());
             if (full) {
-                Output.result(name + "_workflows_per_s", workflows / passes.median());
+                Output.rate(name + "_workflows_per_s", workflows, passes);
                 after.reportSince(probe, written.get() - before, name + "_", "wf");
             }
         }

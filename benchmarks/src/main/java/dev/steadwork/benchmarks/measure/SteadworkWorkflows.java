@@ -45,9 +45,7 @@ final class SteadworkWorkflows {
 
     private static void measureDirect(Steadwork steadwork) throws Exception {
         if (Db.isSqlite()) {
-            Output.result(
-                    "w4_direct_workflows_per_s",
-                    N / Passes.of(() -> direct(steadwork, N)).median());
+            Output.rate("w4_direct_workflows_per_s", N, Passes.of(() -> direct(steadwork, N)));
             return;
         }
         try (var connection = Db.connect()) {
@@ -56,7 +54,7 @@ final class SteadworkWorkflows {
             var passes = Passes.of(() -> direct(steadwork, N));
             Thread.sleep(500);
             var after = Db.Probe.read(connection);
-            Output.result("w4_direct_workflows_per_s", N / passes.median());
+            Output.rate("w4_direct_workflows_per_s", N, passes);
             Output.result("w4_direct_steps_per_s", 3 * N / passes.median());
             after.reportSince(before, N * passes.count(), "w4_direct_", "wf");
         }

@@ -46,15 +46,18 @@ public final class Report {
     };
 
     private static final Column[] STOLEN = {
-        Column.of("W1, W2 (%)", "stolen_percent_queue"),
-        Column.of("W4 (%)", "stolen_percent_workflow"),
-        Column.of("W3 (%)", "stolen_percent_latency_low"),
-        Column.of("W7 (%)", "stolen_percent_timers"),
-        Column.of("W8 (%)", "stolen_percent_crash"),
-        Column.of("W10: W1, W2 (%)", "w10_stolen_percent_queue"),
-        Column.of("W10: W4 (%)", "w10_stolen_percent_workflow"),
-        Column.of("W11 (%)", "stolen_percent_horizon"),
-        Column.of("W12 (%)", "stolen_percent_retention"),
+        Column.of("W1 single: the passes that count (%)", "w1_single_per_s_stolen_percent"),
+        Column.of("256 callers", "w1_256_callers_per_s_stolen_percent"),
+        Column.of("batch", "w1_batch_per_s_stolen_percent"),
+        Column.of("W2", "w2_drain_per_s_stolen_percent"),
+        Column.of("W1, W2: all of it", "stolen_percent_queue"),
+        Column.of("W4: the passes that count", "w4_direct_workflows_per_s_stolen_percent"),
+        Column.of("W4: all of it", "stolen_percent_workflow"),
+        Column.of("W3", "stolen_percent_latency_low"),
+        Column.of("W7", "stolen_percent_timers"),
+        Column.of("W8", "stolen_percent_crash"),
+        Column.of("W11", "stolen_percent_horizon"),
+        Column.of("W12", "stolen_percent_retention"),
     };
 
     private final Results all;

@@ -1,6 +1,7 @@
 package dev.steadwork.benchmarks.measure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,7 @@ class PassesTest {
         passes.add(0.1, 0.3);
 
         assertThat(passes.median()).isEqualTo(3);
+        assertThat(passes.stolen()).isCloseTo(0.01, within(1e-9));
         assertThat(passes.count()).isEqualTo(7);
     }
 
