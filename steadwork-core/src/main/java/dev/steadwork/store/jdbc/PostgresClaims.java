@@ -109,6 +109,8 @@ final class PostgresClaims implements Signals.Listener {
         // span: where to look, in the order of the claim if it is of one queue.
         // share: how many of the best runs wait in which span. Nothing is counted for one queue, whose spans are
         //     emptied in their order.
+        // share, due: hashtextextended is what the index has; two names may have the same number, so the names stand
+        // too.
         // due: locks so many of each span, stepping over what others hold.
         // claimed: finds a run by its place, which nobody can change while it is locked. A run that changed after the
         //     statement began, as when it was claimed and handed back or its child ended, may have steps that are not
