@@ -1,6 +1,7 @@
 // node main.js PEER (queue | latency MODE | workflow | feed): the same phases as the class Measure in Java.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { peers, dbosWorkflows } from './peers.js'
@@ -16,6 +17,16 @@ export function ran(stamp) {
   if (waits && stamp) waits.push(micros() - stamp)
 }
 const micros = () => Math.round((performance.timeOrigin + performance.now()) * 1000)
+
+// As the class Turn in Java: who is measured beside others works only while it has the turn.
+const IN_TURNS = process.env.TURNS === 'true'
+const grants = IN_TURNS ? createInterface({ input: process.stdin })[Symbol.asyncIterator]() : null
+export const phases = { cold: 0, singleWarmUp: 1, single: 2, manyCallers: 3, warmUp: 4, measure: 5, rest: 6 }
+export async function turn(phase) {
+  if (!IN_TURNS) return
+  console.log(`TURN ${phase}`)
+  if ((await grants.next()).done) throw new Error('the harness has gone')
+}
 
 const result = (metric, value) => Number.isFinite(value) && console.log(`RESULT ${metric} ${value.toFixed(3)}`)
 const seconds = (since) => (performance.now() - since) / 1000
@@ -99,19 +110,23 @@ async function taken(pass) {
 }
 
 // As the class Passes in Java: up to five, as many as begin within ten seconds; those that were disturbed are repeated, up to ten and a minute.
-export async function passes(pass) {
+export async function passes(phase, pass) {
   const all = []
-  await repeat(async () => all.push(await taken(pass)), all)
+  await repeat(phase, async () => all.push(await taken(pass)), all)
   return { ...leastDisturbed(all), count: all.length }
 }
-async function repeat(work, ...each) {
-  const t = performance.now()
+async function repeat(phase, work, ...each) {
+  let worked = 0
   const wantMore = (all) => {
     const disturbed = all.filter((one) => one.stolen > 0.03).length
-    return all.length - disturbed < 5 && all.length < 10 && seconds(t) < (disturbed ? 60 : 10)
+    return all.length - disturbed < 5 && all.length < 10 && worked < (disturbed ? 60 : 10)
   }
-  do await work()
-  while (each.some(wantMore))
+  do {
+    await turn(phase)
+    const t = performance.now()
+    await work()
+    worked += seconds(t)
+  } while (each.some(wantMore))
 }
 // Of the five that lost least: the median of their seconds, and what they lost on average.
 function leastDisturbed(all) {
@@ -146,6 +161,7 @@ async function enqueueFor(most, e) {
 }
 
 async function queue(p) {
+  await turn(phases.cold)
   await p.setup()
   let e = await p.enqueuer()
   result('w1_cold_single_per_s', N / 4 / await parallel(16, N / 4, () => e.one(0)))
@@ -153,24 +169,27 @@ async function queue(p) {
   await e.close()
   result('w2_cold_drain_per_s', waiting / (await drain(p, waiting)).s)
   e = await p.enqueuer()
+  await turn(phases.singleWarmUp)
   const warm = await enqueueFor(WARM / 3, e)
-  const single = await passes(() => parallel(16, N, () => e.one(0)))
+  const single = await passes(phases.single, () => parallel(16, N, () => e.one(0)))
   rate('w1_single_per_s', N, single)
-  const callers = await passes(() => parallel(256, N, () => e.one(0)))
+  const callers = await passes(phases.manyCallers, () => parallel(256, N, () => e.one(0)))
   rate('w1_256_callers_per_s', N, callers)
   await e.close()
+  await turn(phases.warmUp)
   await drain(p, warm + N * (single.count + callers.count))
   for (let drained = 0; drained < WARM;) {
     await enqueueBatch(p)
     drained += (await drain(p, N)).s
   }
   const batches = [], drains = []
-  await repeat(async () => {
+  await repeat(phases.measure, async () => {
     batches.push(await taken(() => enqueueBatch(p)))
     drains.push(await taken(async () => (await drain(p, N)).s))
   }, batches, drains)
   rate('w1_batch_per_s', N, leastDisturbed(batches))
   rate('w2_drain_per_s', N, leastDisturbed(drains))
+  await turn(phases.rest)
   await enqueueBatch(p)
   const c = await connect()
   await sleep(500)
@@ -224,6 +243,6 @@ const p = peers(ran)[name]
 if (workload === 'queue') await queue(p)
 else if (workload === 'latency') await latency(p)
 else if (workload === 'feed') await feed(p)
-else if (workload === 'workflow') await dbosWorkflows({ connect, one, parallel, passes, probe, result, seconds })
+else if (workload === 'workflow') await dbosWorkflows({ connect, one, parallel, passes, phases, probe, rate, result, seconds, turn })
 else throw new Error(workload)
 process.exit(0)

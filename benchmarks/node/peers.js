@@ -111,25 +111,28 @@ function dbos(ran) {
 }
 
 // W4: started directly in the process, and through a queue.
-export async function dbosWorkflows({ connect, one, parallel, passes, probe, result, seconds }) {
+export async function dbosWorkflows({ connect, one, parallel, passes, phases, probe, rate, result, seconds, turn }) {
   let ended = 0
+  await turn(phases.cold)
   register(() => { ended++ })
   await launch({ workerConcurrency: env('DBOS_WORKERS', 100), minPollingIntervalMs: env('DBOS_POLL', 10) })
   const direct = (n) => parallel(env('DBOS_INFLIGHT', 256), n, async (i) => (await DBOS.startWorkflow(flows.three)(i)).getResult())
   const c = await connect()
   const N = Math.min(2000, env('WORKFLOWS', 20000)), warm = env('WARM', 30)
   result('w4_cold_workflows_per_s', N / 2 / await direct(N / 2))
+  await turn(phases.warmUp)
   for (const t = performance.now(); seconds(t) < warm;) await direct(N / 2)
+  const measured = await passes(phases.measure, () => direct(N))
+  rate('w4_direct_workflows_per_s', N, measured)
+  result('w4_direct_steps_per_s', 3 * N / measured.median)
+  await turn(phases.rest)
   const before = await probe(c)
-  const { median, count } = await passes(() => direct(N))
+  await direct(N)
   const after = await probe(c)
-  const n = N * count
-  result('w4_direct_workflows_per_s', N / median)
-  result('w4_direct_steps_per_s', 3 * N / median)
-  result('w4_direct_statements_per_wf', (after.statements - before.statements) / n)
-  result('w4_direct_wal_bytes_per_wf', (after.wal - before.wal) / n)
-  result('w4_direct_client_cpu_us_per_wf', (after.client - before.client) * 1e6 / n)
-  result('w4_direct_server_cpu_us_per_wf', (after.server - before.server) * 1e6 / n)
+  result('w4_direct_statements_per_wf', (after.statements - before.statements) / N)
+  result('w4_direct_wal_bytes_per_wf', (after.wal - before.wal) / N)
+  result('w4_direct_client_cpu_us_per_wf', (after.client - before.client) * 1e6 / N)
+  result('w4_direct_server_cpu_us_per_wf', (after.server - before.server) * 1e6 / N)
   const queued = async (n) => {
     ended = 0
     const t = performance.now()

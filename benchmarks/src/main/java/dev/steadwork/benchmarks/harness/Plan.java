@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -30,8 +31,8 @@ final class Plan {
             new Pgbench(cluster, processes, options.quick() ? 2 : 10).run(round);
         }
         each(Part.LIMITS, round, "limits");
-        each(Part.QUEUE, round, "queue");
-        each(Part.WORKFLOW, round, "workflow");
+        inTurns(Part.QUEUE, round, "queue");
+        inTurns(Part.WORKFLOW, round, "workflow");
         each(Part.LATENCY, round, "latency", "low");
         each(Part.TIMERS, round, "timers");
         each(Part.CRASH, round, "crash");
@@ -69,6 +70,19 @@ final class Plan {
             for (var peer : options.peersOf(part)) {
                 processes.run(fresh(round, peer, arguments));
             }
+        }
+    }
+
+    private void inTurns(Part part, String round, String... arguments)
+            throws IOException, InterruptedException, SQLException {
+        if (options.has(part)) {
+            var peers = new ArrayList<>(options.peersOf(part));
+            peers.addAll(Processes.otherBuilds());
+            var all = new ArrayList<Measurement>();
+            for (var peer : peers) {
+                all.add(fresh(round, peer, arguments));
+            }
+            processes.run(all);
         }
     }
 

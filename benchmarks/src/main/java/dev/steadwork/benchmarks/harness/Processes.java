@@ -1,22 +1,21 @@
 package dev.steadwork.benchmarks.harness;
 
 import dev.steadwork.benchmarks.measure.Measure;
-import dev.steadwork.benchmarks.measure.ProcessorTime;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
-/** Starts measured processes one after the other and files what they print. */
+/** Starts measured processes and files what they print. */
 final class Processes {
-    private static final String RESULT = "RESULT ";
+    /** The class path of another build of Steadwork, which then takes part in what is measured in turns. */
+    private static final String BENCH_BEFORE = "BENCH_BEFORE";
+
+    private static final String BEFORE = "before";
 
     private final Path numbers;
     private final Path errors;
@@ -35,56 +34,63 @@ final class Processes {
 
     /** Whether it came to a good end; a bad one is a number of its own and does not stop the others. */
     boolean run(Measurement measurement) throws IOException, InterruptedException {
+        announce(measurement);
+        var process = start(measurement);
+        new Turns(List.of(process)).run();
+        return end(measurement, process);
+    }
+
+    /** Other builds that are measured beside the peers. */
+    static List<String> otherBuilds() {
+        return System.getenv(BENCH_BEFORE) == null ? List.of() : List.of(BEFORE);
+    }
+
+    /** Side by side, in turns. */
+    void run(List<Measurement> measurements) throws IOException, InterruptedException {
+        var processes = new LinkedHashMap<Measurement, MeasuredProcess>();
+        for (var measurement : measurements) {
+            announce(measurement);
+            processes.put(measurement, start(measurement.with(Map.of("turns", "true"))));
+        }
+        new Turns(List.copyOf(processes.values())).run();
+        for (var each : processes.entrySet()) {
+            end(each.getKey(), each.getValue());
+        }
+    }
+
+    private void announce(Measurement measurement) throws IOException {
         append(errors, "== %s%n".formatted(measurement.title()));
         System.err.printf("== %s%s%n", measurement.title(), load());
+    }
+
+    private MeasuredProcess start(Measurement measurement) throws IOException {
         var builder = new ProcessBuilder(command(measurement));
-        builder.environment().putAll(measurement.environment());
-        scale.forEach((name, value) -> builder.environment().put(NodePeers.variable(name), value));
+        var environment = builder.environment();
+        environment.putAll(measurement.environment());
+        scale.forEach((name, value) -> environment.put(NodePeers.variable(name), value));
+        measurement.properties().forEach((name, value) -> environment.put(NodePeers.variable(name), value));
         builder.redirectError(ProcessBuilder.Redirect.appendTo(errors.toFile()));
-        var before = ProcessorTime.now();
-        boolean good = read(builder.start(), measurement);
-        double stolen = ProcessorTime.now().stolenSince(before);
-        file(
-                measurement,
-                "stolen_percent_" + String.join("_", measurement.arguments()),
-                String.format(Locale.ROOT, "%.1f", 100 * stolen));
+        return new MeasuredProcess(measurement, builder.start(), (metric, value) -> file(measurement, metric, value));
+    }
+
+    private boolean end(Measurement measurement, MeasuredProcess process) throws IOException, InterruptedException {
+        boolean good = process.isGood();
+        file(measurement, "stolen_percent_" + String.join("_", measurement.arguments()), process.stolenPercent());
+        if (!process.isInTime()) {
+            append(errors, "%s: stopped after %d seconds%n".formatted(measurement.title(), measurement.limitSeconds()));
+        }
         if (!good) {
             file(measurement, "failed_" + measurement.arguments().get(0), "1");
-            System.err.printf("   failed; see %s%n", errors);
+            System.err.printf("   %s failed; see %s%n", measurement.peer(), errors);
         }
         return good;
-    }
-
-    private boolean read(Process process, Measurement measurement) throws IOException, InterruptedException {
-        var reader = Thread.ofPlatform().daemon().start(() -> fileAll(process, measurement));
-        boolean ended = process.waitFor(measurement.limitSeconds(), TimeUnit.SECONDS);
-        if (!ended) {
-            process.descendants().forEach(ProcessHandle::destroyForcibly);
-            process.destroyForcibly().waitFor();
-            append(errors, "stopped after %d seconds%n".formatted(measurement.limitSeconds()));
-        }
-        reader.join(5000);
-        return ended && process.exitValue() == 0;
-    }
-
-    private void fileAll(Process process, Measurement measurement) {
-        try (var lines = process.inputReader(StandardCharsets.UTF_8)) {
-            for (var line = lines.readLine(); line != null; line = lines.readLine()) {
-                if (line.startsWith(RESULT)) {
-                    var words = line.substring(RESULT.length()).split(" ");
-                    file(measurement, words[0], words[1]);
-                }
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     private void file(Measurement measurement, String metric, String value) throws IOException {
         file(measurement.round(), measurement.peer(), measurement.prefix() + metric, value);
     }
 
-    void file(String round, String peer, String metric, String value) throws IOException {
+    synchronized void file(String round, String peer, String metric, String value) throws IOException {
         append(numbers, "%s %s %s %s%n".formatted(round, peer, metric, value));
     }
 
@@ -101,8 +107,12 @@ final class Processes {
         command.addAll(jvmOptions());
         scale.forEach((name, value) -> command.add("-D%s=%s".formatted(name, value)));
         measurement.properties().forEach((name, value) -> command.add("-D%s=%s".formatted(name, value)));
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Measure.class.getName()));
-        command.add(measurement.peer());
+        boolean isBefore = measurement.peer().equals(BEFORE);
+        command.addAll(List.of(
+                "-cp",
+                isBefore ? System.getenv(BENCH_BEFORE) : System.getProperty("java.class.path"),
+                Measure.class.getName(),
+                isBefore ? "steadwork" : measurement.peer()));
         command.addAll(measurement.arguments());
         return command;
     }

@@ -70,12 +70,22 @@ final class Db {
                     serverCpuSeconds());
         }
 
-        /** Reports what one of n runs (workflows, ...) cost since then. */
         void reportSince(Probe before, int n, String prefix, String unit) {
             Output.result(prefix + "statements_per_" + unit, (statements - before.statements) / (double) n);
             Output.result(prefix + "wal_bytes_per_" + unit, (walBytes - before.walBytes) / (double) n);
             Output.result(prefix + "client_cpu_us_per_" + unit, (clientCpu - before.clientCpu) * 1e6 / n);
             Output.result(prefix + "server_cpu_us_per_" + unit, (serverCpu - before.serverCpu) * 1e6 / n);
+        }
+    }
+
+    /** What one of n runs (workflows, ...) costs, by a pass more in which nobody else works. */
+    static void reportCost(String prefix, String unit, int n, Passes.Pass pass) throws Exception {
+        try (var connection = connect()) {
+            Thread.sleep(500); // connections that end report their counters
+            var before = Probe.read(connection);
+            pass.seconds();
+            Thread.sleep(500);
+            Probe.read(connection).reportSince(before, n, prefix, unit);
         }
     }
 

@@ -108,22 +108,23 @@ final class DbosPeer implements Peer {
     /** W4: started directly in the process, and through a queue. */
     static void workflows() throws Exception {
         int n = Scale.SLOW_WORKFLOWS;
+        Turn.next(Turn.Phase.COLD);
         var queue = new Queue("q").withWorkerConcurrency(WORKERS).withPollingInterval(POLL);
         try (var pool = Db.pool(POOL);
                 var connection = Db.connect()) {
             var launched = launch(pool, queue);
             try (var dbos = launched.dbos()) {
                 Output.result("w4_cold_workflows_per_s", n / 2 / direct(launched, n / 2));
+                Turn.next(Turn.Phase.WARM_UP);
                 long start = System.nanoTime();
                 while (Lanes.secondsSince(start) < Scale.WARM_SECONDS) {
                     direct(launched, n / 2);
                 }
-                var before = Db.Probe.read(connection);
-                var passes = Passes.of(() -> direct(launched, n));
-                var after = Db.Probe.read(connection);
+                var passes = Passes.of(Turn.Phase.MEASURE, () -> direct(launched, n));
                 Output.rate("w4_direct_workflows_per_s", n, passes);
                 Output.result("w4_direct_steps_per_s", 3 * n / passes.median());
-                after.reportSince(before, n * passes.count(), "w4_direct_", "wf");
+                Turn.next(Turn.Phase.REST);
+                Db.reportCost("w4_direct_", "wf", n, () -> direct(launched, n));
                 queued(launched, queue, connection, n / 2);
                 double seconds = queued(launched, queue, connection, n);
                 Output.result("w4_queued_workflows_per_s", n / seconds);

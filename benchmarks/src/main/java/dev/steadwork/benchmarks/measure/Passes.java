@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A workload that takes a second or less is measured up to five times in a row, as often as that begins within ten seconds: the
+ * A workload that takes a second or less is measured up to five times, as often as that begins within ten seconds of its own: the
  * speed of machines and disks changes from one second to the next. A pass that lost more than three percent of the processors'
  * time to other tenants of the machine is repeated, up to ten passes and a minute; the five that lost least count, whatever they
  * measured.
@@ -30,9 +30,9 @@ final class Passes {
         double seconds() throws Exception;
     }
 
-    static Passes of(Pass pass) throws Exception {
+    static Passes of(Turn.Phase phase, Pass pass) throws Exception {
         var passes = new Passes();
-        repeat(() -> passes.add(pass), passes);
+        repeat(phase, () -> passes.add(pass), passes);
         return passes;
     }
 
@@ -40,22 +40,29 @@ final class Passes {
         void run() throws Exception;
     }
 
-    /** Repeats work that adds a pass to each of these until all have enough. */
-    static void repeat(Work work, Passes... each) throws Exception {
-        long start = System.nanoTime();
+    /** Repeats work that adds a pass to each of these until all have enough, a turn for each time. */
+    static void repeat(Turn.Phase phase, Work work, Passes... each) throws Exception {
+        double worked = 0;
         do {
+            Turn.next(phase);
+            long start = System.nanoTime();
             work.run();
-        } while (Stream.of(each).anyMatch(passes -> passes.wantMore(Lanes.secondsSince(start))));
+            worked += Lanes.secondsSince(start);
+        } while (Passes.wantMore(worked, each));
         for (var passes : each) {
             passes.tell();
         }
     }
 
-    private boolean wantMore(double since) {
+    private static boolean wantMore(double worked, Passes... each) {
+        return Stream.of(each).anyMatch(passes -> passes.wantMore(worked));
+    }
+
+    private boolean wantMore(double worked) {
         long disturbed = disturbed();
         return count() - disturbed < COUNTED
                 && count() < MOST
-                && since < (disturbed == 0 ? SECONDS : SECONDS_IF_DISTURBED);
+                && worked < (disturbed == 0 ? SECONDS : SECONDS_IF_DISTURBED);
     }
 
     private long disturbed() {

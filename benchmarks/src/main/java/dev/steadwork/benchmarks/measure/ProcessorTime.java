@@ -36,8 +36,20 @@ public record ProcessorTime(long wanted, long stolen) {
         }
     }
 
+    public ProcessorTime minus(ProcessorTime other) {
+        return new ProcessorTime(wanted - other.wanted, stolen - other.stolen);
+    }
+
+    public ProcessorTime plus(ProcessorTime other) {
+        return new ProcessorTime(wanted + other.wanted, stolen + other.stolen);
+    }
+
     /** Between 0 and 1. */
-    public double stolenSince(ProcessorTime before) {
-        return wanted == before.wanted ? 0 : (stolen - before.stolen) / (double) (wanted - before.wanted);
+    public double stolenShare() {
+        return wanted == 0 ? 0 : stolen / (double) wanted;
+    }
+
+    double stolenSince(ProcessorTime before) {
+        return minus(before).stolenShare();
     }
 }

@@ -1,5 +1,13 @@
 package dev.steadwork.benchmarks.measure;
 
+import static dev.steadwork.benchmarks.measure.Turn.Phase.COLD;
+import static dev.steadwork.benchmarks.measure.Turn.Phase.MANY_CALLERS;
+import static dev.steadwork.benchmarks.measure.Turn.Phase.MEASURE;
+import static dev.steadwork.benchmarks.measure.Turn.Phase.REST;
+import static dev.steadwork.benchmarks.measure.Turn.Phase.SINGLE;
+import static dev.steadwork.benchmarks.measure.Turn.Phase.SINGLE_WARM_UP;
+import static dev.steadwork.benchmarks.measure.Turn.Phase.WARM_UP;
+
 import java.util.Collections;
 
 /** W1 enqueue, W2 drain, W5 cost of a run. */
@@ -19,14 +27,18 @@ final class QueueLoad {
     }
 
     void run() throws Exception {
+        Turn.next(COLD);
         peer.setup();
         int waiting = coldSingle();
         Output.result("w2_cold_drain_per_s", waiting / drain(waiting));
-        drain(enqueueSingly());
+        int single = enqueueSingly();
+        Turn.next(WARM_UP);
+        drain(single);
         warmUp();
         var batches = new Passes();
         var drains = new Passes();
         Passes.repeat(
+                MEASURE,
                 () -> {
                     batches.add(this::enqueueBatch);
                     drains.add(() -> drain(RUNS));
@@ -35,6 +47,7 @@ final class QueueLoad {
                 drains);
         Output.rate("w1_batch_per_s", RUNS, batches);
         Output.rate("w2_drain_per_s", RUNS, drains);
+        Turn.next(REST);
         enqueueBatch();
         if (Db.isSqlite()) {
             reportStart(drain(RUNS));
@@ -54,13 +67,14 @@ final class QueueLoad {
     /** The number of runs that wait now. */
     private int enqueueSingly() throws Exception {
         try (var enqueuer = peer.enqueuer()) {
+            Turn.next(SINGLE_WARM_UP);
             int warm = enqueueFor(SINGLE_WARM_SECONDS, enqueuer);
-            var threads = Passes.of(() -> single(enqueuer, RUNS));
+            var threads = Passes.of(SINGLE, () -> single(enqueuer, RUNS));
             Output.rate("w1_single_per_s", RUNS, threads);
             if (!peer.bearsManyCallers()) {
                 return warm + RUNS * threads.count();
             }
-            var callers = Passes.of(() -> Lanes.virtual(256, RUNS, i -> enqueuer.one(0)));
+            var callers = Passes.of(MANY_CALLERS, () -> Lanes.virtual(256, RUNS, i -> enqueuer.one(0)));
             Output.rate("w1_256_callers_per_s", RUNS, callers);
             return warm + RUNS * (threads.count() + callers.count());
         }

@@ -1,5 +1,9 @@
 package dev.steadwork.benchmarks.measure;
 
+import static dev.steadwork.benchmarks.measure.Turn.Phase.COLD;
+import static dev.steadwork.benchmarks.measure.Turn.Phase.MEASURE;
+import static dev.steadwork.benchmarks.measure.Turn.Phase.WARM_UP;
+
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -31,26 +35,30 @@ final class RawWorkflows {
     }
 
     static void run() throws Exception {
+        Turn.next(COLD);
         int slow = Scale.SLOW_WORKFLOWS;
         int fast = Scale.WORKFLOWS;
         for (int concurrent : new int[] {64, 256}) {
             for (int connections : new int[] {16, 64}) {
                 var name = "d_commit_each_" + concurrent + "wf_" + connections + "conn";
-                measure(name, () -> new CommitEach(connections), concurrent, slow, false);
+                measure(name, () -> new CommitEach(connections), concurrent, slow, false, COLD);
             }
             for (int flushers : new int[] {1, 2}) {
                 var name = "d_group_commit_" + concurrent + "wf_" + flushers + "conn";
-                measure(name, () -> new GroupCommit(flushers), concurrent, fast, false);
+                measure(name, () -> new GroupCommit(flushers), concurrent, fast, false, COLD);
             }
         }
-        measure("d_group_commit_1024wf_2conn", () -> new GroupCommit(2), 1024, fast, false);
-        // The same with a start row and a completion per workflow, as the peers in W4 have.
-        measure("w4_full_commit_each_256wf_16conn", () -> new CommitEach(16), 256, slow, true);
-        measure("w4_full_group_commit_256wf_2conn", () -> new GroupCommit(2), 256, fast / 2, true);
-        measure("w4_full_group_commit_1024wf_2conn", () -> new GroupCommit(2), 1024, fast, true);
+        measure("d_group_commit_1024wf_2conn", () -> new GroupCommit(2), 1024, fast, false, COLD);
+        // The same with a start row and a completion per workflow, as the peers in W4 have; the last in turns with
+        // them.
+        measure("w4_full_commit_each_256wf_16conn", () -> new CommitEach(16), 256, slow, true, COLD);
+        measure("w4_full_group_commit_256wf_2conn", () -> new GroupCommit(2), 256, fast / 2, true, COLD);
+        Turn.next(WARM_UP);
+        measure("w4_full_group_commit_1024wf_2conn", () -> new GroupCommit(2), 1024, fast, true, MEASURE);
     }
 
-    private static void measure(String name, Opener opener, int concurrent, int workflows, boolean full)
+    private static void measure(
+            String name, Opener opener, int concurrent, int workflows, boolean full, Turn.Phase phase)
             throws Exception {
         Db.execute("DROP TABLE IF EXISTS wf, wf_steps", """
                 CREATE TABLE wf (
@@ -74,17 +82,17 @@ final class RawWorkflows {
         try (var store = opener.open();
                 var connection = Db.connect()) {
             var written = new AtomicInteger(warmUp(store, concurrent, workflows, full));
-            int before = written.get();
-            var probe = Db.Probe.read(connection);
-            var passes = Passes.of(() -> runAll(store, written.getAndAdd(workflows), concurrent, workflows, full));
-            var after = Db.Probe.read(connection);
+            Passes.Pass pass = () -> runAll(store, written.getAndAdd(workflows), concurrent, workflows, full);
+            var passes = Passes.of(phase, pass);
+            if (full) {
+                Db.reportCost(name + "_", "wf", workflows, pass);
+            }
             if (Db.query(connection, "SELECT count(*) FROM wf_steps") != written.get() * 3L) {
                 throw new IllegalStateException("steps were lost");
             }
             Output.result(name + "_steps_per_s", workflows * 3 / passes.median());
             if (full) {
                 Output.rate(name + "_workflows_per_s", workflows, passes);
-                after.reportSince(probe, written.get() - before, name + "_", "wf");
             }
         }
     }

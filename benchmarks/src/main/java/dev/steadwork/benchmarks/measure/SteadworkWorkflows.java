@@ -1,5 +1,10 @@
 package dev.steadwork.benchmarks.measure;
 
+import static dev.steadwork.benchmarks.measure.Turn.Phase.COLD;
+import static dev.steadwork.benchmarks.measure.Turn.Phase.MEASURE;
+import static dev.steadwork.benchmarks.measure.Turn.Phase.REST;
+import static dev.steadwork.benchmarks.measure.Turn.Phase.WARM_UP;
+
 import dev.steadwork.Steadwork;
 import dev.steadwork.Workflow;
 import dev.steadwork.WorkflowContext;
@@ -22,6 +27,7 @@ final class SteadworkWorkflows {
     }
 
     static void run() throws Exception {
+        Turn.next(COLD);
         try (var steadwork = SteadworkPeer.open()) {
             steadwork
                     .worker()
@@ -29,8 +35,15 @@ final class SteadworkWorkflows {
                     .concurrency(Scale.IN_FLIGHT)
                     .start();
             Output.result("w4_cold_workflows_per_s", N / direct(steadwork, N));
+            Turn.next(WARM_UP);
             warmUp(steadwork);
-            measureDirect(steadwork);
+            var passes = Passes.of(MEASURE, () -> direct(steadwork, N));
+            Output.rate("w4_direct_workflows_per_s", N, passes);
+            Output.result("w4_direct_steps_per_s", 3 * N / passes.median());
+            Turn.next(REST);
+            if (!Db.isSqlite()) {
+                Db.reportCost("w4_direct_", "wf", N, () -> direct(steadwork, N));
+            }
             queued(steadwork, N);
             Output.result("w4_queued_workflows_per_s", N / queued(steadwork, N));
         }
@@ -40,23 +53,6 @@ final class SteadworkWorkflows {
         long start = System.nanoTime();
         while (Lanes.secondsSince(start) < Scale.WARM_SECONDS) {
             direct(steadwork, N);
-        }
-    }
-
-    private static void measureDirect(Steadwork steadwork) throws Exception {
-        if (Db.isSqlite()) {
-            Output.rate("w4_direct_workflows_per_s", N, Passes.of(() -> direct(steadwork, N)));
-            return;
-        }
-        try (var connection = Db.connect()) {
-            Thread.sleep(500);
-            var before = Db.Probe.read(connection);
-            var passes = Passes.of(() -> direct(steadwork, N));
-            Thread.sleep(500);
-            var after = Db.Probe.read(connection);
-            Output.rate("w4_direct_workflows_per_s", N, passes);
-            Output.result("w4_direct_steps_per_s", 3 * N / passes.median());
-            after.reportSince(before, N * passes.count(), "w4_direct_", "wf");
         }
     }
 

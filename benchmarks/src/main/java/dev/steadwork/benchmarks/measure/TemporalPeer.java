@@ -44,6 +44,7 @@ final class TemporalPeer {
     }
 
     static void workflows() throws Exception {
+        Turn.next(Turn.Phase.COLD);
         var env = TestWorkflowEnvironment.newInstance(TestEnvironmentOptions.newBuilder()
                 .setUseTimeskipping(false)
                 .setWorkerFactoryOptions(WorkerFactoryOptions.newBuilder()
@@ -61,10 +62,12 @@ final class TemporalPeer {
         env.start();
         int n = Scale.SLOW_WORKFLOWS;
         Output.result("w4_cold_workflows_per_s", n / 4 / run(env.getWorkflowClient(), n / 4));
+        Turn.next(Turn.Phase.WARM_UP);
         long start = System.nanoTime();
         while (Lanes.secondsSince(start) < Scale.WARM_SECONDS) {
             run(env.getWorkflowClient(), n / 4);
         }
+        Turn.next(Turn.Phase.MEASURE);
         double seconds = run(env.getWorkflowClient(), n);
         Output.result("w4_direct_workflows_per_s", n / seconds);
         Output.result("w4_direct_steps_per_s", 3 * n / seconds);

@@ -25,7 +25,7 @@ class PassesTest {
     void a_quick_pass_is_measured_at_least_five_and_at_most_ten_times() throws Exception {
         var calls = new AtomicInteger();
 
-        var passes = Passes.of(() -> calls.incrementAndGet());
+        var passes = Passes.of(Turn.Phase.MEASURE, () -> calls.incrementAndGet());
 
         assertThat(calls).hasValueBetween(5, 10);
         assertThat(passes.count()).isEqualTo(calls.get());
