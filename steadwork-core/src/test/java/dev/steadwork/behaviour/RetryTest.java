@@ -11,6 +11,7 @@ import static dev.steadwork.behaviour.Runs.failureOf;
 import static dev.steadwork.behaviour.Runs.quick;
 import static dev.steadwork.behaviour.Runs.step;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.steadwork.PermanentFailure;
 import dev.steadwork.RetryAfter;
@@ -344,7 +345,7 @@ class RetryTest extends EngineTest {
         var run = trigger();
         awaitStatus(run, SLEEPING);
 
-        assertThat(worker.active()).isZero();
+        await().atMost(PATIENCE).until(() -> worker.active() == 0);
         assertThat(run.info().attempt()).isEqualTo(2);
         assertThat(run.info().error().type()).isEqualTo(RetryAfter.class.getName());
     }
