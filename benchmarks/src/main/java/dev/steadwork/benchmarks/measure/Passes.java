@@ -8,14 +8,14 @@ import java.util.stream.Stream;
 /**
  * A workload that takes a second or less is measured up to five times, as often as that begins within ten seconds of its own: the
  * speed of machines and disks changes from one second to the next. A pass that lost more than three percent of the processors'
- * time to other tenants of the machine is repeated, up to ten passes and a minute; the five that lost least count, whatever they
+ * time to other tenants of the machine is repeated, up to ten passes and half a minute; the five that lost least count, whatever they
  * measured.
  */
 final class Passes {
     private static final int COUNTED = 5;
     private static final int MOST = 10;
     private static final double SECONDS = 10;
-    private static final double SECONDS_IF_DISTURBED = 60;
+    private static final double SECONDS_IF_DISTURBED = 30;
     private static final double DISTURBED = 0.03;
 
     private final List<Taken> all = new ArrayList<>();

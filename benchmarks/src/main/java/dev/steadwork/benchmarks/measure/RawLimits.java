@@ -43,6 +43,7 @@ final class RawLimits {
         }
         int n = scaled(60_000);
         Output.result("c_queue_delete_batch1000_4thr_jobs_per_s", n / queue(RawQueue.DELETE, 1000, 4, n));
+        RawWorkflows.limits();
     }
 
     private static int scaled(int n) {

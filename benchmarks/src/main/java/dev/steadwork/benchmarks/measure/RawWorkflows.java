@@ -34,24 +34,26 @@ final class RawWorkflows {
         Store open() throws Exception;
     }
 
-    static void run() throws Exception {
-        Turn.next(COLD);
-        int slow = Scale.SLOW_WORKFLOWS;
-        int fast = Scale.WORKFLOWS;
+    /** Steps alone, by how many are in flight and how many connections write them. */
+    static void limits() throws Exception {
         for (int concurrent : new int[] {64, 256}) {
             for (int connections : new int[] {16, 64}) {
                 var name = "d_commit_each_" + concurrent + "wf_" + connections + "conn";
-                measure(name, () -> new CommitEach(connections), concurrent, slow, false, COLD);
+                measure(name, () -> new CommitEach(connections), concurrent, Scale.SLOW_WORKFLOWS, false, COLD);
             }
             for (int flushers : new int[] {1, 2}) {
                 var name = "d_group_commit_" + concurrent + "wf_" + flushers + "conn";
-                measure(name, () -> new GroupCommit(flushers), concurrent, fast, false, COLD);
+                measure(name, () -> new GroupCommit(flushers), concurrent, Scale.WORKFLOWS, false, COLD);
             }
         }
-        measure("d_group_commit_1024wf_2conn", () -> new GroupCommit(2), 1024, fast, false, COLD);
-        // The same with a start row and a completion per workflow, as the peers in W4 have; the last in turns with
-        // them.
-        measure("w4_full_commit_each_256wf_16conn", () -> new CommitEach(16), 256, slow, true, COLD);
+        measure("d_group_commit_1024wf_2conn", () -> new GroupCommit(2), 1024, Scale.WORKFLOWS, false, COLD);
+    }
+
+    /** With a start row and a completion per workflow, as the peers in W4 have; the last in turns with them. */
+    static void run() throws Exception {
+        int fast = Scale.WORKFLOWS;
+        Turn.next(COLD);
+        measure("w4_full_commit_each_256wf_16conn", () -> new CommitEach(16), 256, Scale.SLOW_WORKFLOWS, true, COLD);
         measure("w4_full_group_commit_256wf_2conn", () -> new GroupCommit(2), 256, fast / 2, true, COLD);
         Turn.next(WARM_UP);
         measure("w4_full_group_commit_1024wf_2conn", () -> new GroupCommit(2), 1024, fast, true, MEASURE);
