@@ -57,9 +57,17 @@ final class MeasuredProcess {
     void work(int turn) throws IOException, InterruptedException {
         lastTurn = turn;
         signal("CONT");
-        process.getOutputStream().write('\n');
-        process.getOutputStream().flush();
+        grant();
         awaitAsking();
+    }
+
+    private void grant() {
+        try {
+            process.getOutputStream().write('\n');
+            process.getOutputStream().flush();
+        } catch (IOException hasDied) {
+            // while it was stopped: its output has ended too, which says so
+        }
     }
 
     /** What it does until then counts as its own work. Stopped when it asks. */

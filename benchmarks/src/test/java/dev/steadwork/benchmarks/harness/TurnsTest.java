@@ -49,6 +49,23 @@ class TurnsTest {
         assertThat(all.get(1).isGood()).isFalse();
     }
 
+    @Test
+    void who_dies_while_it_waits_for_its_turn_does_not_hold_up_the_others() throws Exception {
+        start("healthy", pass(0, "healthy"));
+        var dying = start("dying", pass(1, "dying"));
+        for (var each : all) {
+            each.awaitAsking();
+        }
+        dying.destroyForcibly().waitFor();
+
+        all.get(1).work(1);
+        all.get(0).work(2);
+
+        assertThat(worked).containsExactly("healthy");
+        assertThat(all.get(0).isGood()).isTrue();
+        assertThat(all.get(1).isGood()).isFalse();
+    }
+
     private Process start(String name, String script) throws IOException {
         var process = new ProcessBuilder("sh", "-c", script).start();
         all.add(new MeasuredProcess(
