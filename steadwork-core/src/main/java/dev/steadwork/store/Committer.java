@@ -63,21 +63,23 @@ public final class Committer implements AutoCloseable {
 
     /** @param starter who executes the run from the beginning, if anybody does and the store can do that */
     public CompletableFuture<TriggerResult> trigger(NewRun run, Write.@Nullable Starter starter) {
-        return submit(new Write.Trigger(run, starter)).thenApply(TriggerResult.class::cast);
+        return submit(new Write.Trigger(run, starter));
     }
 
     public CompletableFuture<Ack> write(Write.Fenced write) {
-        return submit(write).thenApply(Ack.class::cast);
+        return submit(write);
     }
 
-    private CompletableFuture<WriteResult> submit(Write write) {
+    /** The store answers a trigger by one kind of result and a fenced write by another. */
+    @SuppressWarnings("unchecked")
+    private <R extends WriteResult> CompletableFuture<R> submit(Write write) {
         if (closed) {
             return CompletableFuture.failedFuture(closedError());
         }
         store.checkMayWrite();
         var pending = new Pending(write, new CompletableFuture<>());
         laneOf(write).add(pending);
-        return pending.result;
+        return (CompletableFuture<R>) pending.result;
     }
 
     /**

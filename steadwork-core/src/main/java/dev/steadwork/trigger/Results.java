@@ -18,10 +18,16 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,6 +55,8 @@ public final class Results implements Signals.Listener, AutoCloseable {
     /** Not the common pool: what callers do with a result, or with that pool, must not hold up other results. */
     private final ExecutorService threads = Threads.perTask();
 
+    private final ScheduledExecutorService timers = timers();
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition lookNow = lock.newCondition();
     private final Set<RunId> toLookAt = new HashSet<>();
@@ -66,9 +74,23 @@ public final class Results implements Signals.Listener, AutoCloseable {
         this.subscription = store.signals().subscribe(this);
     }
 
+    /**
+     * Waits for the end of the run.
+     *
+     * @throws ExecutionException because of a {@link TimeoutException} if it does not come in time
+     */
+    RunEnd await(RunId run, Duration timeout) throws InterruptedException, ExecutionException {
+        return of(run).await(timeout, timers);
+    }
+
+    /** What is made of the end of the run, as soon as it has ended. */
+    <T> CompletableFuture<T> future(RunId run, Function<RunEnd, T> result) {
+        return of(run).future().thenApplyAsync(result, threads);
+    }
+
     /** The end of the run, as soon as it has ended; shared by all who wait for it. */
-    CompletableFuture<RunEnd> of(RunId run) {
-        var mine = new CompletableFuture<RunEnd>();
+    private AwaitedEnd of(RunId run) {
+        var mine = new AwaitedEnd();
         var end = awaited.join(run, mine);
         if (end == mine) {
             // In this order: a run ceases to be executed before it ceases to end, and then its end may have been told.
@@ -108,9 +130,9 @@ public final class Results implements Signals.Listener, AutoCloseable {
         };
     }
 
-    private void tell(@Nullable CompletableFuture<RunEnd> waiting, RunEnd end) {
+    private void tell(@Nullable AwaitedEnd waiting, RunEnd end) {
         if (waiting != null && awaited.remove(end.run(), waiting)) {
-            waiting.completeAsync(() -> end, threads);
+            waiting.complete(end);
         }
     }
 
@@ -183,7 +205,7 @@ public final class Results implements Signals.Listener, AutoCloseable {
     }
 
     /** Who waits for the runs that a hint named; after a poll interval without hints, all who wait. */
-    private Map<RunId, CompletableFuture<RunEnd>> nextToLookAt() throws InterruptedException {
+    private Map<RunId, AwaitedEnd> nextToLookAt() throws InterruptedException {
         lock.lock();
         try {
             long left = pollInterval.toNanos();
@@ -191,11 +213,11 @@ public final class Results implements Signals.Listener, AutoCloseable {
                 long slept = Math.min(left, wait);
                 left = awaited.isEmpty() ? waitLong() : left - slept + lookNow.awaitNanos(slept);
             }
-            var waiting = new HashMap<RunId, CompletableFuture<RunEnd>>();
+            var waiting = new HashMap<RunId, AwaitedEnd>();
             for (var run : toLookAt.isEmpty() ? awaited.runs() : toLookAt) {
-                var future = awaited.get(run);
-                if (future != null) {
-                    waiting.put(run, future);
+                var end = awaited.get(run);
+                if (end != null) {
+                    waiting.put(run, end);
                 }
             }
             toLookAt.clear();
@@ -236,10 +258,18 @@ public final class Results implements Signals.Listener, AutoCloseable {
         return pollInterval.toNanos();
     }
 
+    private static ScheduledExecutorService timers() {
+        // Whoever begins to wait when all is closed is told so; that needs no timer.
+        var timers = new ScheduledThreadPoolExecutor(
+                1, task -> Threads.daemon("steadwork-timeouts", task), new ThreadPoolExecutor.DiscardPolicy());
+        timers.setRemoveOnCancelPolicy(true);
+        return timers;
+    }
+
     private void failAll() {
         var error =
                 new InvalidState("This Steadwork was closed while the result was waited for; the run itself goes on.");
-        awaited.clear().forEach(waiting -> waiting.completeExceptionally(error));
+        awaited.clear().forEach(waiting -> waiting.fail(error));
     }
 
     @Override
@@ -254,5 +284,6 @@ public final class Results implements Signals.Listener, AutoCloseable {
         }
         failAll();
         threads.shutdown();
+        timers.shutdownNow();
     }
 }

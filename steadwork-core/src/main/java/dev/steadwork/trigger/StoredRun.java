@@ -25,7 +25,6 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -98,14 +97,16 @@ public record StoredRun<O>(Engine engine, RunId id, TypeRef<O> outputType, boole
     public @Nullable O await(Duration timeout) {
         Check.notNegative("timeout", timeout);
         try {
-            return resultOf(engine.results().of(id).get(timeout.toNanos(), TimeUnit.NANOSECONDS));
-        } catch (TimeoutException late) {
-            throw new AwaitTimeoutException(
-                    "Run %s has not ended within %s; it goes on, and can be waited for again.".formatted(id, timeout));
+            return resultOf(engine.results().await(id, timeout));
         } catch (InterruptedException kept) {
             Thread.currentThread().interrupt();
             throw new CancellationException("Interrupted while waiting for run " + id + "; the run goes on.");
         } catch (ExecutionException failed) {
+            if (failed.getCause() instanceof TimeoutException) {
+                throw new AwaitTimeoutException(
+                        "Run %s has not ended within %s; it goes on, and can be waited for again."
+                                .formatted(id, timeout));
+            }
             throw failed.getCause() instanceof SteadworkException known ? known : new IllegalStateException(failed);
         }
     }
@@ -113,7 +114,7 @@ public record StoredRun<O>(Engine engine, RunId id, TypeRef<O> outputType, boole
     @Override
     @SuppressWarnings("NullAway") // a run may have null as its output
     public CompletableFuture<O> future() {
-        return engine.results().of(id).thenApply(this::resultOf);
+        return engine.results().future(id, this::resultOf);
     }
 
     private @Nullable O resultOf(RunEnd end) {

@@ -3,10 +3,8 @@ package dev.steadwork.trigger;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.steadwork.RunId;
-import dev.steadwork.store.RunEnd;
 import dev.steadwork.store.Signals;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class AwaitedTest {
@@ -14,11 +12,11 @@ class AwaitedTest {
     private static final RunId SAME_HASH = new RunId(new UUID(0, 1L << 32));
 
     private final Awaited awaited = new Awaited();
-    private final CompletableFuture<RunEnd> first = new CompletableFuture<>();
-    private final CompletableFuture<RunEnd> second = new CompletableFuture<>();
+    private final AwaitedEnd first = new AwaitedEnd();
+    private final AwaitedEnd second = new AwaitedEnd();
 
     @Test
-    void all_who_wait_for_a_run_share_one_future() {
+    void all_who_wait_for_a_run_share_one_end() {
         assertThat(awaited.join(RUN, first)).isSameAs(first);
         assertThat(awaited.join(RUN, second)).isSameAs(first);
     }
@@ -36,7 +34,7 @@ class AwaitedTest {
     }
 
     @Test
-    void only_the_future_that_stands_for_the_end_is_removed() {
+    void only_what_stands_for_the_end_is_removed() {
         awaited.join(RUN, first);
 
         assertThat(awaited.remove(RUN, second)).isFalse();

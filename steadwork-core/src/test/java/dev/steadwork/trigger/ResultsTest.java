@@ -14,6 +14,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -38,7 +39,7 @@ class ResultsTest {
         var run = newRun();
         ended.add(run);
 
-        assertThat(results.of(run)).succeedsWithin(PATIENCE);
+        assertThat(results.future(run, told -> told)).succeedsWithin(PATIENCE);
     }
 
     @Test
@@ -52,15 +53,32 @@ class ResultsTest {
         var run = newRun();
         ended.add(run);
 
-        assertThat(results.of(run)).succeedsWithin(PATIENCE);
+        assertThat(results.future(run, told -> told)).succeedsWithin(PATIENCE);
+    }
+
+    @Test
+    void what_is_done_with_a_result_does_not_hold_up_who_tells_it() {
+        var run = newRun();
+        var goOn = new CompletableFuture<Void>();
+        var blocked = results.future(run, told -> goOn.join());
+
+        tell(run);
+
+        assertThat(blocked).isNotDone();
+        goOn.complete(null);
+        assertThat(blocked).succeedsWithin(PATIENCE);
     }
 
     private void awaitAndTell(RunId run) {
-        var end = results.of(run);
+        var end = results.future(run, told -> told);
+        tell(run);
+        assertThat(end).succeedsWithin(PATIENCE);
+    }
+
+    private void tell(RunId run) {
         try (var ending = results.ending(run)) {
             ending.stored(endOf(run));
         }
-        assertThat(end).succeedsWithin(PATIENCE);
     }
 
     private static RunId newRun() {
