@@ -2,6 +2,7 @@ package dev.steadwork.trigger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.steadwork.InvalidState;
 import dev.steadwork.Payload;
@@ -34,12 +35,10 @@ class AwaitedEndTest {
 
     @Test
     @Proves("RESULT-1")
-    void all_who_wait_are_told() throws InterruptedException {
+    void all_who_wait_are_told() {
         var one = waiting();
         var other = waiting();
-        while (end.waitingForSomeTime() < 2) {
-            Thread.sleep(1);
-        }
+        await().until(() -> end.waitingForSomeTime() == 2);
         end.complete(END);
 
         assertThat(one).succeedsWithin(PATIENCE).isSameAs(END);

@@ -8,17 +8,20 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** A throw-away Postgres on loopback, durable, with a fresh database per measurement. */
 final class Cluster implements AutoCloseable {
     static final String USER = "postgres";
-    private static final String DATABASE = "bench";
     private static final Map<String, String> SETTINGS = settings();
 
     private final EmbeddedPostgres server;
     private final String postmaster;
+    /** Those of the newest measurement. */
+    private final List<String> databases = new ArrayList<>();
 
     private Cluster(EmbeddedPostgres server, String postmaster) {
         this.server = server;
@@ -104,12 +107,31 @@ final class Cluster implements AutoCloseable {
 
     /** A copy of a database, which nobody may be connected to. */
     String newDatabase(String template, boolean synchronous) throws SQLException {
-        drop(DATABASE);
-        execute(USER, "CREATE DATABASE %s TEMPLATE %s STRATEGY file_copy".formatted(DATABASE, template));
-        execute(USER, "ALTER DATABASE %s SET synchronous_commit = %s".formatted(DATABASE, synchronous ? "on" : "off"));
-        execute(DATABASE, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements");
+        return newDatabases(1, template, synchronous).get(0);
+    }
+
+    /** One each for those who are measured side by side; the databases of the last measurement are gone. */
+    List<String> newDatabases(int count) throws SQLException {
+        return newDatabases(count, "template1", true);
+    }
+
+    private List<String> newDatabases(int count, String template, boolean synchronous) throws SQLException {
+        for (var last : databases) {
+            drop(last);
+        }
+        databases.clear();
+        for (int i = 1; i <= count; i++) {
+            databases.add(create("bench" + i, template, synchronous));
+        }
         execute(USER, "CHECKPOINT");
-        return DATABASE;
+        return List.copyOf(databases);
+    }
+
+    private String create(String database, String template, boolean synchronous) throws SQLException {
+        execute(USER, "CREATE DATABASE %s TEMPLATE %s STRATEGY file_copy".formatted(database, template));
+        execute(USER, "ALTER DATABASE %s SET synchronous_commit = %s".formatted(database, synchronous ? "on" : "off"));
+        execute(database, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements");
+        return database;
     }
 
     String newTemplate(String name) throws SQLException {

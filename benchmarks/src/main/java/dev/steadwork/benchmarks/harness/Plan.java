@@ -78,9 +78,10 @@ final class Plan {
         if (options.has(part)) {
             var peers = new ArrayList<>(options.peersOf(part));
             peers.addAll(Processes.otherBuilds());
+            var databases = cluster.newDatabases(peers.size());
             var all = new ArrayList<Measurement>();
-            for (var peer : peers) {
-                all.add(fresh(round, peer, arguments));
+            for (int i = 0; i < peers.size(); i++) {
+                all.add(Measurement.of(round, peers.get(i), cluster.environment(databases.get(i)), arguments));
             }
             processes.run(all);
         }

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The parameters of a statement over many items: one array per column, for {@code unnest}. A column in which no item has
- * a value is NULL as a whole, which {@code unnest} fills up with NULLs: most columns are empty most of the time.
+ * a value is NULL as a whole, which {@code unnest} fills up with NULLs: most columns are empty most of the time. What is
+ * nearly always the same is therefore not sent either, and put in by the statement.
  *
  * <p>Statements write {@code (SELECT CAST(:runs AS uuid[]))}: the planner does not look into the sub-select, takes all arrays
  * for equally long, and so Postgres keeps one plan instead of making a new one for every call.
@@ -46,6 +47,26 @@ final class Columns<T> {
 
     Columns<T> texts(String name, Function<T, @Nullable String> column) {
         return array(name, "text", String[]::new, column);
+    }
+
+    /**
+     * A column in which most items have the same value: that of the first is a parameter of its own, and the array has a value
+     * where another one is meant.
+     */
+    Columns<T> textsUnlessAlike(String name, String ofFirst, Function<T, String> column) {
+        return with(ofFirst, column.apply(items.get(0))).texts(name, unlessAlike(column));
+    }
+
+    Columns<T> longsUnlessAlike(String name, String ofFirst, Function<T, Long> column) {
+        return with(ofFirst, column.apply(items.get(0))).longs(name, unlessAlike(column));
+    }
+
+    private <V> Function<T, @Nullable V> unlessAlike(Function<T, V> column) {
+        var first = column.apply(items.get(0));
+        return item -> {
+            var value = column.apply(item);
+            return value.equals(first) ? null : value;
+        };
     }
 
     Columns<T> ints(String name, Function<T, @Nullable Integer> column) {

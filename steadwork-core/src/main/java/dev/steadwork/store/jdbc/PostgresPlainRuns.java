@@ -100,8 +100,8 @@ final class PostgresPlainRuns {
                 SELECT CAST(:shard AS smallint),
                        u.run_id,
                        :namespace,
-                       u.type,
-                       u.queue,
+                       coalesce(u.type, :type),
+                       coalesce(u.queue, :queue),
                        'PENDING',
                        coalesce(u.priority, 0),
                        now(),
@@ -142,16 +142,16 @@ final class PostgresPlainRuns {
                 SELECT CAST(:shard AS smallint),
                        u.run_id,
                        :namespace,
-                       u.type,
-                       u.queue,
+                       coalesce(u.type, :type),
+                       coalesce(u.queue, :queue),
                        'RUNNING',
                        coalesce(u.priority, 0),
-                       now() + u.lease * interval '1 microsecond',
+                       now() + coalesce(u.lease, :lease) * interval '1 microsecond',
                        now(),
                        now(),
                        now(),
                        1,
-                       u.worker,
+                       coalesce(u.worker, :worker),
                        u.retry,
                        u.input_type,
                        u.input
@@ -173,8 +173,9 @@ final class PostgresPlainRuns {
             return;
         }
         var values = columns(namespace, runs)
-                .longs("leases", one -> Columns.micros(starter(one).lease()))
-                .texts("workers", one -> starter(one).worker())
+                .longsUnlessAlike(
+                        "leases", "lease", one -> Columns.micros(starter(one).lease()))
+                .textsUnlessAlike("workers", "worker", one -> starter(one).worker())
                 .values();
         var isCreated = new boolean[1];
         pipeline.addUpdate(sql, values, count -> isCreated[0] = count == runs.size());
@@ -195,8 +196,8 @@ final class PostgresPlainRuns {
                 .with("shard", Shards.ONLY)
                 .with("namespace", namespace)
                 .uuids("runs", one -> one.run.id().uuid())
-                .texts("types", one -> one.run.type())
-                .texts("queues", Plain::queue)
+                .textsUnlessAlike("types", "type", one -> one.run.type())
+                .textsUnlessAlike("queues", "queue", Plain::queue)
                 .ints("priorities", one -> one.run.priority() == 0 ? null : (Integer) one.run.priority())
                 .texts("retries", one -> Rows.retryJson(one.retry))
                 .texts("inputTypes", one -> Rows.payloadType(one.run.input()))

@@ -139,11 +139,11 @@ final class PostgresSteps {
                 SELECT CAST(:shard AS smallint),
                        u.run_id,
                        u.name,
-                       u.occurrence,
+                       coalesce(u.occurrence, 1),
                        u.position,
                        'FUNCTION',
                        'COMPLETED',
-                       u.attempt,
+                       coalesce(u.attempt, 1),
                        u.started_at,
                        u.finished_at,
                        u.output_type,
@@ -183,9 +183,9 @@ final class PostgresSteps {
         }
         var values = fence(saves.writes())
                 .texts("names", save -> save.step().key().name())
-                .ints("occurrences", save -> save.step().key().occurrence())
+                .ints("occurrences", save -> unlessFirst(save.step().key().occurrence()))
                 .ints("positions", save -> save.step().key().position())
-                .ints("attempts", save -> save.step().attempt())
+                .ints("attempts", save -> unlessFirst(save.step().attempt()))
                 .instants("startedAts", save -> save.step().startedAt())
                 .instants("finishedAts", save -> save.step().finishedAt())
                 .texts("outputTypes", save -> Rows.payloadType(save.step().output()))
@@ -195,6 +195,10 @@ final class PostgresSteps {
             var place = new Place(row.getObject("run_id", UUID.class), row.getInt("position"));
             saves.answer(Objects.requireNonNull(numbers.get(place)), Ack.STORED);
         });
+    }
+
+    private static @Nullable Integer unlessFirst(int number) {
+        return number == 1 ? null : (Integer) number;
     }
 
     private static @Nullable UUID uuid(@Nullable RunId run) {

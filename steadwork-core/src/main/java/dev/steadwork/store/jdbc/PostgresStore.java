@@ -106,8 +106,9 @@ final class PostgresStore extends JdbcStore {
     public List<TriggerResult> triggerAll(List<NewRun> runs) {
         knownNamespaces.refresh();
         definitions.look(runs);
-        var triggered = triggers.isOneStatement(runs)
-                ? trips.autocommit(connection -> triggers.createNew(connection, runs))
+        var plain = triggers.asOneStatement(runs);
+        var triggered = plain.isPresent()
+                ? trips.autocommit(connection -> triggers.createNew(connection, runs, plain.get()))
                 : trips.inTransaction(connection -> triggers.createAll(connection, runs));
         analysis.count(runs.size());
         tellReady(triggered.topics());

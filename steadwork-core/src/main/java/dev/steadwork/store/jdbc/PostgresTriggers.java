@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
@@ -104,18 +105,29 @@ final class PostgresTriggers {
         }
     }
 
-    /** Whether one statement creates all of the runs, or none. */
-    boolean isOneStatement(List<NewRun> runs) {
-        return runs.size() <= MAX_PER_STATEMENT
-                && runs.stream().map(NewRun::namespace).distinct().count() == 1
-                && runs.stream().allMatch(run -> plainRuns.plain(new Write.Trigger(run)) != null);
+    /** What is decided about the runs if one statement creates all of them, or none; otherwise nothing. */
+    Optional<List<PostgresPlainRuns.Plain>> asOneStatement(List<NewRun> runs) {
+        if (runs.size() > MAX_PER_STATEMENT
+                || runs.stream().map(NewRun::namespace).distinct().count() != 1) {
+            return Optional.empty();
+        }
+        var plain = new ArrayList<PostgresPlainRuns.Plain>();
+        for (var run : runs) {
+            var one = plainRuns.plain(new Write.Trigger(run));
+            if (one == null) {
+                return Optional.empty();
+            }
+            plain.add(one);
+        }
+        return Optional.of(plain);
     }
 
     /** Creates such runs, or finds out why not. */
-    Triggered createNew(Connection connection, List<NewRun> runs) throws SQLException {
+    Triggered createNew(Connection connection, List<NewRun> runs, List<PostgresPlainRuns.Plain> plain)
+            throws SQLException {
         var triggered = new Triggered();
         var pipeline = new Pipeline(database);
-        addNew(pipeline, runs.stream().map(Write.Trigger::new).toList(), triggered);
+        plainRuns.addInserts(pipeline, plain, triggered);
         try {
             pipeline.run(connection);
         } catch (SQLException e) {
