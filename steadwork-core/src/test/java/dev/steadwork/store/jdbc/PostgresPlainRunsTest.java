@@ -1,13 +1,16 @@
 package dev.steadwork.store.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.steadwork.NamespaceInfo;
 import dev.steadwork.Payload;
 import dev.steadwork.RetryPolicy;
 import dev.steadwork.RunStatus;
+import dev.steadwork.StepInfo;
 import dev.steadwork.StepKind;
 import dev.steadwork.StepStatus;
+import dev.steadwork.TriggerCheck;
 import dev.steadwork.Workflow;
 import dev.steadwork.store.Ack;
 import dev.steadwork.store.ClaimRequest;
@@ -23,6 +26,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,13 +34,15 @@ import org.junit.jupiter.api.Test;
 /** Runs that ask for nothing special, created by the short statements, and begun by a worker with their creation. */
 class PostgresPlainRunsTest extends PostgresFixture {
     private static final String QUEUE = "desk";
+    private static final String REFUND = "refund";
     private static final RetryPolicy RETRY = RetryPolicy.defaults().withMaxAttempts(7);
 
     @BeforeEach
     void registerType() {
         var workflow =
                 Workflow.define(TYPE, String.class, String.class).onQueue(QUEUE).retry(RETRY);
-        store.register(NAMESPACE, List.of(Definition.of(workflow)));
+        var refund = Workflow.define(REFUND, String.class, String.class).onQueue("refunds");
+        store.register(NAMESPACE, List.of(Definition.of(workflow), Definition.of(refund)));
     }
 
     @Test
@@ -72,6 +78,49 @@ class PostgresPlainRunsTest extends PostgresFixture {
         assertThat(write(new Write.Finish(run.id(), 1, RunStatus.COMPLETED, Payload.NONE, null, null))
                         .outcome())
                 .isEqualTo(Ack.Outcome.STORED);
+    }
+
+    @Test
+    @Proves({"TRIG-6", "TRIG-10"})
+    void plain_runs_of_one_batch_keep_their_own_types_and_queues() {
+        var runs = List.of(newRun(null, null), refund(), newRun("other", null), newRun(null, null));
+
+        store.triggerAll(runs);
+
+        assertThat(runs).extracting(run -> store.find(run.id()).type()).containsExactly(TYPE, REFUND, TYPE, TYPE);
+        assertThat(runs)
+                .extracting(run -> store.find(run.id()).queue())
+                .containsExactly(QUEUE, "refunds", "other", QUEUE);
+    }
+
+    @Test
+    @Proves({"LEASE-1", "CLAIM-5"})
+    void runs_begun_together_have_their_own_workers_and_leases() {
+        var first = newRun(null, null);
+        var second = refund();
+
+        var results = store.write(List.of(
+                new Write.Trigger(first, new Write.Starter("one", Duration.ofMinutes(1))),
+                new Write.Trigger(second, new Write.Starter("two", Duration.ofMinutes(9)))));
+
+        var now = ((TriggerResult) results.get(0)).started().now();
+        assertThat(store.find(first.id()).lease().worker()).isEqualTo("one");
+        assertThat(store.find(second.id()).lease().worker()).isEqualTo("two");
+        assertThat(store.find(first.id()).times().due()).isEqualTo(now.plus(Duration.ofMinutes(1)));
+        assertThat(store.find(second.id()).times().due()).isEqualTo(now.plus(Duration.ofMinutes(9)));
+    }
+
+    @Test
+    @Proves({"STEP-2", "STEP-6"})
+    void steps_kept_together_have_their_own_occurrences_and_attempts() {
+        var run = newRun(null, null);
+        trigger(run, new Write.Starter("one", Duration.ofMinutes(1)));
+
+        store.write(List.of(step(run, 1, 1, 3), step(run, 1, 2, 1)));
+
+        assertThat(store.steps(run.id()))
+                .extracting(StepInfo::name, StepInfo::attempt)
+                .containsExactly(tuple("charge", 3), tuple("charge#2", 1));
     }
 
     @Test
@@ -178,6 +227,29 @@ class PostgresPlainRunsTest extends PostgresFixture {
         assertThat(store.find(run.id()).queue()).isEqualTo("other");
     }
 
+    private static NewRun refund() {
+        var id = newRun(null, null).id();
+        var none = NewRun.Moment.NONE;
+        return new NewRun(
+                id,
+                NAMESPACE,
+                REFUND,
+                null,
+                null,
+                Payload.NONE,
+                0,
+                none,
+                none,
+                null,
+                null,
+                null,
+                null,
+                null,
+                TriggerCheck.ACCEPT,
+                Map.of(),
+                null);
+    }
+
     private TriggerResult trigger(NewRun run, Write.Starter starter) {
         return (TriggerResult)
                 store.write(List.of(new Write.Trigger(run, starter))).get(0);
@@ -199,7 +271,17 @@ class PostgresPlainRunsTest extends PostgresFixture {
     }
 
     private static Write.SaveStep step(NewRun run, long epoch, Instant started, Instant finished) {
-        var key = new StepRecord.Key("charge", 1, 1);
+        return step(run, epoch, 1, 1, started, finished);
+    }
+
+    private static Write.SaveStep step(NewRun run, long epoch, int occurrence, int attempt) {
+        var now = Instant.now();
+        return step(run, epoch, occurrence, attempt, now, now);
+    }
+
+    private static Write.SaveStep step(
+            NewRun run, long epoch, int occurrence, int attempt, Instant started, Instant finished) {
+        var key = new StepRecord.Key("charge", occurrence, occurrence);
         return new Write.SaveStep(
                 run.id(),
                 epoch,
@@ -207,7 +289,7 @@ class PostgresPlainRunsTest extends PostgresFixture {
                         key,
                         StepKind.FUNCTION,
                         StepStatus.COMPLETED,
-                        1,
+                        attempt,
                         Payload.NONE,
                         Payload.NONE,
                         null,
