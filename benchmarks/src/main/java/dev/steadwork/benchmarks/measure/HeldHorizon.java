@@ -98,7 +98,7 @@ final class HeldHorizon {
 
     /** False if what waits is not gone after half a minute. */
     private boolean awaitBacklog() throws Exception {
-        try (var connection = Db.connect()) {
+        try (var connection = Db.connectToCount()) {
             for (int look = 0; look < 300; look++) {
                 if (Db.query(connection, peer.unfinishedSql()) == 0) {
                     return true;

@@ -135,7 +135,7 @@ final class QueueLoad {
     /** The seconds from the worker's start until the database says that nothing is left. */
     double drain(int n) throws Exception {
         Jobs.reset();
-        try (var connection = Db.connect()) {
+        try (var connection = Db.connectToCount()) {
             drainStart = System.nanoTime();
             double seconds;
             try (var worker = peer.worker("drain")) {

@@ -74,7 +74,7 @@ final class SteadworkWorkflows {
         long start = System.nanoTime();
         Lanes.threads(16, n, i -> three.trigger(i));
         Jobs.awaitCount(n, 300);
-        try (var connection = Db.connect()) {
+        try (var connection = Db.connectToCount()) {
             while (Db.query(connection, unfinishedSql()) > 0) {
                 Thread.sleep(10);
             }
@@ -83,7 +83,15 @@ final class SteadworkWorkflows {
     }
 
     private static String unfinishedSql() {
-        return "SELECT count(*) FROM %s WHERE status IN ('PENDING', 'RUNNING', 'SLEEPING')"
-                .formatted(Db.isSqlite() ? "steadwork_run" : "steadwork.run");
+        return """
+                SELECT (SELECT count(*)
+                          FROM %1$s
+                         WHERE status = 'PENDING'
+                           AND deleted_at IS NULL)
+                     + (SELECT count(*)
+                          FROM %1$s
+                         WHERE status IN ('SLEEPING', 'RUNNING')
+                           AND deleted_at IS NULL)
+                """.formatted(Db.isSqlite() ? "steadwork_run" : "steadwork.run");
     }
 }
