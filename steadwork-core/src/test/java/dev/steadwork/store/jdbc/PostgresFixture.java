@@ -108,10 +108,14 @@ abstract class PostgresFixture {
     }
 
     static NewRun newRun(String queue, String key, Payload input) {
+        return newRun(TYPE, queue, key, input);
+    }
+
+    static NewRun newRun(String type, String queue, String key, Payload input) {
         return new NewRun(
                 RunIds.next(NAMESPACE, key),
                 NAMESPACE,
-                TYPE,
+                type,
                 queue,
                 null,
                 input,

@@ -10,7 +10,6 @@ import dev.steadwork.RunStatus;
 import dev.steadwork.StepInfo;
 import dev.steadwork.StepKind;
 import dev.steadwork.StepStatus;
-import dev.steadwork.TriggerCheck;
 import dev.steadwork.Workflow;
 import dev.steadwork.store.Ack;
 import dev.steadwork.store.ClaimRequest;
@@ -26,7 +25,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -228,26 +226,7 @@ class PostgresPlainRunsTest extends PostgresFixture {
     }
 
     private static NewRun refund() {
-        var id = newRun(null, null).id();
-        var none = NewRun.Moment.NONE;
-        return new NewRun(
-                id,
-                NAMESPACE,
-                REFUND,
-                null,
-                null,
-                Payload.NONE,
-                0,
-                none,
-                none,
-                null,
-                null,
-                null,
-                null,
-                null,
-                TriggerCheck.ACCEPT,
-                Map.of(),
-                null);
+        return newRun(REFUND, null, null, Payload.NONE);
     }
 
     private TriggerResult trigger(NewRun run, Write.Starter starter) {
