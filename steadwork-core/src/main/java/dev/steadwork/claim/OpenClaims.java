@@ -36,8 +36,8 @@ final class OpenClaims {
     /** How long a claim waits for one of those before it. */
     private static final Duration PATIENCE = Duration.ofMillis(100);
 
-    /** So many runs in a row must have been short, or as many as the worker has slots. */
-    private static final int ENOUGH = 100;
+    /** So many runs in a row must have been short, or as many as the worker has slots: half of the first claim of many. */
+    private static final int ENOUGH = 64;
 
     private final Store store;
     private final RunExecutor executor;
@@ -61,11 +61,17 @@ final class OpenClaims {
         this.onLost = onLost;
     }
 
+    /** At once, not when the ends are written: a worker that has just started has claimed the next runs by then. */
+    void returned(Execution execution) {
+        if (execution.wasShort() && shortInARow.get() < enough) {
+            shortInARow.incrementAndGet();
+        }
+    }
+
+    /** One that was not short after all: it took a while, made a durable call, or was not held when it ended. */
     void settled(Execution execution) {
         if (!execution.wasShort()) {
             shortInARow.set(0);
-        } else if (shortInARow.get() < enough) {
-            shortInARow.incrementAndGet();
         }
     }
 
@@ -91,6 +97,9 @@ final class OpenClaims {
                 start();
             }
             claim = store.openClaim(request).orElse(null);
+            if (claim == null) {
+                shortInARow.set(0); // there is a reason, which may be there for a while
+            }
             return claim;
         } finally {
             if (claim == null) {

@@ -96,6 +96,7 @@ public final class RunningWorker implements Worker {
                 availability,
                 deadLetters,
                 engine.crashBudget(),
+                this::returned,
                 this::left,
                 this::settled,
                 engine.endings(),
@@ -191,6 +192,10 @@ public final class RunningWorker implements Worker {
             log.warn("Worker {} had been forgotten; it registers again.", id());
             store.registerWorker(registration.reading(loop.queues()));
         }
+    }
+
+    private void returned(Execution execution) {
+        openClaims.returned(execution);
     }
 
     /** @param stored what the database keeps of how it ended; null if nothing */

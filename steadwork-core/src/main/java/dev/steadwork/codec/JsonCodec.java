@@ -35,10 +35,12 @@ public final class JsonCodec implements Codec {
             Pattern.compile("application/([\\w.-]+\\+)?json(; ?charset=utf-8)?", Pattern.CASE_INSENSITIVE);
 
     private final ObjectMapper mapper;
+    /** Null if a mapper was given: it may write numbers in another way. */
+    private final @Nullable PlainJson plain;
 
     /** Dates and durations as ISO text, unknown properties ignored, fractions never cut to whole numbers. */
     public JsonCodec() {
-        this(defaultMapper());
+        this(defaultMapper(), new PlainJson());
     }
 
     /**
@@ -46,11 +48,16 @@ public final class JsonCodec implements Codec {
      * own types such as {@link dev.steadwork.RunId}.
      */
     public JsonCodec(ObjectMapper mapper) {
+        this(mapper, null);
+    }
+
+    private JsonCodec(ObjectMapper mapper, @Nullable PlainJson plain) {
         var format = Check.notNull("mapper", mapper).getFactory().getFormatName();
         if (!"JSON".equals(format)) {
             throw new InvalidArgument("The mapper of a JsonCodec writes %s; it must write JSON.".formatted(format));
         }
         this.mapper = mapper.copy().registerModule(new SteadworkModule());
+        this.plain = plain;
     }
 
     private static ObjectMapper defaultMapper() {
@@ -82,8 +89,11 @@ public final class JsonCodec implements Codec {
         if (value instanceof byte[] bytes) {
             return new Payload(bytes, Payload.BYTES);
         }
-        var json = write(value);
-        checkReadable(json, value);
+        var json = plain == null ? null : plain.encode(value);
+        if (json == null) {
+            json = write(value);
+            checkReadable(json, value);
+        }
         return new Payload(json, Payload.JSON);
     }
 
@@ -110,7 +120,8 @@ public final class JsonCodec implements Codec {
                             .formatted(payload.contentType(), type, Payload.JSON),
                     null);
         }
-        return read(payload.bytes(), type);
+        var value = plain == null ? null : plain.decode(payload.bytes(), target);
+        return value == null ? read(payload.bytes(), type) : (T) value;
     }
 
     private static boolean isBytes(Payload payload) {

@@ -133,6 +133,7 @@ public final class Execution implements Runnable {
             leave();
         }
         wasShort = !madeDurableCall && OpenRuns.isPlain(outcome) && System.nanoTime() - began < SHORT.toNanos();
+        executor.returned(this);
         settle(outcome);
     }
 

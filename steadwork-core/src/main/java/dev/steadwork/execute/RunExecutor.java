@@ -26,6 +26,7 @@ public final class RunExecutor {
     private final Recorder recorder;
     private final DeadLetterRuns deadLetters;
     private final int crashBudget;
+    private final Consumer<Execution> onReturned;
     private final Consumer<Execution> onLeft;
     private final BiConsumer<Execution, Write.@Nullable Fenced> onSettled;
     private final Function<RunId, Ending> endings;
@@ -42,6 +43,7 @@ public final class RunExecutor {
             Availability availability,
             DeadLetterRuns deadLetters,
             int crashBudget,
+            Consumer<Execution> onReturned,
             Consumer<Execution> onLeft,
             BiConsumer<Execution, Write.@Nullable Fenced> onSettled,
             Function<RunId, Ending> endings,
@@ -53,6 +55,7 @@ public final class RunExecutor {
         this.recorder = new Recorder(committer, availability);
         this.deadLetters = deadLetters;
         this.crashBudget = crashBudget;
+        this.onReturned = onReturned;
         this.onLeft = onLeft;
         this.onSettled = onSettled;
         this.endings = endings;
@@ -141,6 +144,11 @@ public final class RunExecutor {
     @Nullable
     NewRun deadLetter(@Nullable String type, ClaimedRun failed, RunError error) {
         return type == null ? null : deadLetters.of(type, failed.id(), failed.type(), failed.input(), error);
+    }
+
+    /** Its handler has returned; what became of the run is yet to be written. */
+    void returned(Execution execution) {
+        onReturned.accept(execution);
     }
 
     /** It needs its slot no longer. */

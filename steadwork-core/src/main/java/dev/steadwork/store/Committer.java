@@ -26,7 +26,12 @@ import org.slf4j.LoggerFactory;
 public final class Committer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Committer.class);
 
-    private static final int MAX_BATCH = 1000;
+    /** The most of a batch if there is one lane: every commit waits for the disk, so it takes all it can. */
+    private static final int MOST_OF_ONE = 1000;
+
+    /** If there are several: who waits for one of many writes goes on sooner, and gives the other lanes something to do. */
+    private static final int MOST_OF_SEVERAL = 256;
+
     /** How long a batch waits for as many writes as came together lately, unless these are few. */
     private static final long GATHER_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
@@ -43,6 +48,7 @@ public final class Committer implements AutoCloseable {
     private final Observers observers;
     private final Executor answering;
     private final List<Lane> lanes;
+    private final int maxBatch;
     private volatile boolean closed;
 
     public Committer(Store store) {
@@ -54,6 +60,7 @@ public final class Committer implements AutoCloseable {
         this.store = store;
         this.observers = observers;
         this.answering = answering;
+        this.maxBatch = store.lanes() == 1 ? MOST_OF_ONE : MOST_OF_SEVERAL;
         this.lanes = IntStream.range(0, store.lanes()).mapToObj(Lane::new).toList();
     }
 
@@ -149,7 +156,7 @@ public final class Committer implements AutoCloseable {
                     if (lately > FEW) {
                         gather(lately - batch.size());
                     }
-                    queue.drainTo(batch, MAX_BATCH - 1);
+                    queue.drainTo(batch, maxBatch - batch.size());
                     beforeLast = last;
                     last = batch.size();
                     batch.remove(END);

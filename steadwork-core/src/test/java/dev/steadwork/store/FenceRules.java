@@ -149,6 +149,18 @@ interface FenceRules extends StoreRules {
     }
 
     @Test
+    @Proves({"STEP-4", "CANCEL-1"})
+    default void a_checkpoint_that_is_sent_again_tells_of_a_cancellation_that_came_meanwhile() {
+        var run = running();
+        var save = new Write.SaveStep(run.id(), run.epoch(), step("charge", 1, "1"));
+        write(save);
+
+        store().cancel(run.id());
+
+        assertThat(write(save)).isEqualTo(new Ack(Ack.Outcome.STORED, true, false));
+    }
+
+    @Test
     @Proves({"STEP-4", "RUN-5"})
     default void a_finish_ends_the_run_once() {
         var run = running();

@@ -114,14 +114,14 @@ interface OpenClaimRules extends StoreRules {
 
     @Test
     @Proves({"RUN-5", "STEP-1"})
-    default void a_run_that_was_begun_before_comes_with_its_steps_and_its_first_start() {
+    default void a_run_that_was_begun_before_is_claimed_in_the_usual_way_with_its_steps_and_its_first_start() {
         var first = running();
         write(new Write.SaveStep(first.id(), first.epoch(), step("charge", 1, "7")));
         write(new Write.Release(first.id(), first.epoch()));
 
-        var claim = open(claimOf(TYPE, 10));
-        var again = claim.claimed().runs().get(0);
-        claim.keep(List.of(end(again, "1")));
+        assertThat(store().openClaim(claimOf(TYPE, 10))).isEmpty();
+        var again = store().claim(claimOf(TYPE, 10)).runs().get(0);
+        write(end(again, "1"));
 
         assertThat(again.epoch()).isEqualTo(first.epoch() + 2);
         assertThat(again.steps()).extracting(one -> one.key().name()).containsExactly("charge");

@@ -376,9 +376,9 @@ final class PostgresClaims implements Signals.Listener {
             return locked > taken.size();
         }
 
-        /** Whether a worker was lost with one of the runs. */
-        boolean hasLostLeases() {
-            return taken.stream().anyMatch(one -> one.run.lostLeases() > 0);
+        /** Whether one of the runs was claimed before: it may have steps, and a worker may have been lost with it. */
+        boolean hasEarlierClaims() {
+            return taken.stream().anyMatch(one -> one.run.epoch() > 1);
         }
 
         /** Since when the run has been ready that has been so for longest; null if there is none. */

@@ -58,8 +58,8 @@ final class PostgresOpenClaim implements OpenClaim {
     static void lock(Database database, Connection connection, PostgresClaims.Claim claim) throws SQLException {
         // As the statement that claims runs (PostgresClaims), which says why, but for what it does to them.
         // patience: a worker that is stopped or cut off keeps the runs for as long as its lease would, or a second.
-        // claimed: not those that changed after the statement began: their new place is not seen.
-        // transaction: it has one since it locked runs.
+        // due: without steps, which only a run can have that was claimed before; with such a run the claim is given up.
+        // transaction: it has one since it locked runs, which the count before it makes sure of.
         var sql = """
                 WITH given AS MATERIALIZED (
                          SELECT CAST(:namespace AS text) AS namespace,
@@ -115,11 +115,29 @@ final class PostgresOpenClaim implements OpenClaim {
                           CROSS JOIN span
                           WHERE NOT given.several),
                      due AS MATERIALIZED (
-                         SELECT head.place, head.priority, head.due_at
+                         SELECT head.*
                            FROM given
                           CROSS JOIN share
                           CROSS JOIN LATERAL (
-                                SELECT ctid AS place, priority, due_at
+                                SELECT due_at AS ready_since,
+                                       run_id,
+                                       type,
+                                       queue,
+                                       priority,
+                                       lease_epoch + 1 AS lease_epoch,
+                                       attempt,
+                                       retry,
+                                       deadline,
+                                       started_at,
+                                       lost_leases,
+                                       cancel_requested_at IS NOT NULL AS cancel_requested,
+                                       parent_run_id,
+                                       parent_step,
+                                       depth,
+                                       inbox,
+                                       compensates IS NOT NULL AS compensates,
+                                       input_type,
+                                       input
                                   FROM steadwork.run
                                  WHERE shard = :shard
                                    AND hashtextextended(namespace, shard) = hashtextextended(given.namespace, :shard)
@@ -138,17 +156,7 @@ final class PostgresOpenClaim implements OpenClaim {
                                  ORDER BY priority DESC, due_at, run_id
                                  LIMIT share.runs
                                    FOR UPDATE SKIP LOCKED) AS head
-                          LIMIT (SELECT runs FROM given)),
-                     claimed AS MATERIALIZED (
-                         SELECT due.due_at AS ready_since, r.run_id, r.type, r.queue, r.priority, r.lease_epoch + 1 AS lease_epoch, r.attempt,
-                                r.retry, r.deadline, r.started_at, r.lost_leases, r.cancel_requested_at IS NOT NULL AS cancel_requested,
-                                r.parent_run_id, r.parent_step, r.depth, r.inbox, r.compensates IS NOT NULL AS compensates,
-                                r.input_type, r.input
-                           FROM due
-                           JOIN steadwork.run AS r
-                             ON r.ctid = due.place
-                          WHERE r.shard = :shard
-                            AND due.priority BETWEEN -2147483648 AND 2147483647)
+                          LIMIT (SELECT runs FROM given))
                 SELECT now,
                        CASE WHEN several THEN coalesce((SELECT CAST(sum(runs) AS bigint) FROM share), 0) END AS waiting,
                        (SELECT count(*) FROM due) AS locked,
@@ -172,44 +180,11 @@ final class PostgresOpenClaim implements OpenClaim {
                        NULL AS compensates,
                        NULL AS payload_type,
                        NULL AS payload,
-                       NULL AS name,
-                       CAST(NULL AS integer) AS occurrence,
-                       CAST(NULL AS integer) AS position,
-                       NULL AS kind,
-                       NULL AS status,
-                       NULL AS error,
-                       CAST(NULL AS timestamptz) AS finished_at,
-                       CAST(NULL AS timestamptz) AS wake_at
+                       CAST(NULL AS text) AS name
                   FROM given
                 UNION ALL
-                SELECT NULL, NULL, NULL, NULL, c.*, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-                  FROM claimed AS c
-                UNION ALL
-                SELECT NULL, NULL, NULL, NULL, NULL, c.run_id, NULL, NULL, NULL, NULL, s.attempt, NULL, NULL, s.started_at, NULL, NULL,
-                       s.child_run_id, NULL, NULL, NULL, NULL, s.output_type, s.output, s.name, s.occurrence, s.position, s.kind, s.status, s.error, s.finished_at,
-                       s.wake_at
-                  FROM claimed AS c
-                 CROSS JOIN LATERAL (
-                       SELECT name, occurrence, position, kind, status, attempt, error, started_at, finished_at, wake_at,
-                              output_type, output, child_run_id
-                         FROM steadwork.step
-                        WHERE shard = :shard
-                          AND run_id = c.run_id
-                       UNION ALL
-                       (SELECT DISTINCT ON (name, occurrence)
-                               name, occurrence, position, kind, 'RETRYING', attempt, error, started_at, finished_at, NULL,
-                               NULL, NULL, NULL
-                          FROM steadwork.step_attempt AS a
-                         WHERE shard = :shard
-                           AND run_id = c.run_id
-                           AND NOT EXISTS (
-                               SELECT FROM steadwork.step AS s
-                                WHERE s.shard = :shard
-                                  AND s.run_id = c.run_id
-                                  AND s.name = a.name
-                                  AND s.occurrence = a.occurrence)
-                         ORDER BY name, occurrence, attempt DESC)) AS s
-                 WHERE c.lease_epoch > 1
+                SELECT NULL, NULL, NULL, NULL, due.*, NULL
+                  FROM due
                 """;
         var values = claim.columns()
                 .with("patience", Long.toString(millis(claim.request().lease())))

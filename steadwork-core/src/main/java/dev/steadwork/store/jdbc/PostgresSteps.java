@@ -11,9 +11,7 @@ import dev.steadwork.store.Write;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -129,7 +127,7 @@ final class PostgresSteps {
 
     /**
      * The same for plain steps that are sent for the first time, of runs of which nothing is asked: fails as a whole if one of them
-     * is there.
+     * is there. All of them are answered if all were kept, otherwise none.
      */
     static void addPlain(Pipeline pipeline, Flush.Kind<Write.SaveStep> saves) {
         // The arrays are taken apart in the list of columns: FROM would first put each into a table of its own.
@@ -168,33 +166,74 @@ final class PostgresSteps {
                           AND run.cancel_requested_at IS NULL
                           AND run.pause_requested_at IS NULL
                           FOR NO KEY UPDATE) AS held
-                RETURNING run_id, position
                 """;
-        record Place(UUID run, int position) {}
-        var numbers = new HashMap<Place, Integer>();
-        for (int n = 1; n <= saves.writes().size(); n++) {
-            var save = saves.write(n);
-            // Of two executions of a run, the one with the higher epoch holds it, if any does.
-            numbers.merge(
-                    new Place(save.run().uuid(), save.step().key().position()),
-                    n,
-                    (one, other) ->
-                            saves.write(one).epoch() > saves.write(other).epoch() ? one : other);
-        }
-        var values = fence(saves.writes())
+        var values = plainColumns(saves.writes())
+                .ints("attempts", save -> unlessFirst(save.step().attempt()))
+                .texts("outputTypes", save -> Rows.payloadType(save.step().output()))
+                .values();
+        pipeline.addUpdate(sql, values, count -> {
+            if (count == saves.writes().size()) {
+                saves.answerAll(Ack.STORED);
+            }
+        });
+    }
+
+    /**
+     * Answers those of plain steps that were kept after all, when others of their batch were not. One that was kept is told so even if
+     * its lease has ended since.
+     */
+    static void addKept(Pipeline pipeline, Flush.Kind<Write.SaveStep> saves) {
+        // Its times, to the microsecond, tell a step from that of the next worker, whatever became of the run since.
+        var sql = """
+                SELECT CAST(u.n AS integer) AS n,
+                       coalesce(asked.cancel_requested, false) AS cancel_requested,
+                       coalesce(asked.pause_requested, false) AS pause_requested
+                  FROM unnest(
+                           (SELECT CAST(:runs AS uuid[])),
+                           (SELECT CAST(:epochs AS bigint[])),
+                           (SELECT CAST(:names AS text[])),
+                           (SELECT CAST(:occurrences AS integer[])),
+                           (SELECT CAST(:positions AS integer[])),
+                           (SELECT CAST(:startedAts AS timestamptz[])),
+                           (SELECT CAST(:finishedAts AS timestamptz[])),
+                           (SELECT CAST(:outputs AS bytea[]))) WITH ORDINALITY
+                    AS u (run_id, epoch, name, occurrence, position, started_at, finished_at, output, n)
+                 CROSS JOIN LATERAL (
+                       SELECT
+                         FROM steadwork.step AS s
+                        WHERE s.shard = :shard
+                          AND s.run_id = u.run_id
+                          AND s.name = u.name
+                          AND s.occurrence = coalesce(u.occurrence, 1)
+                          AND s.position = u.position
+                          AND s.started_at IS NOT DISTINCT FROM u.started_at
+                          AND s.finished_at IS NOT DISTINCT FROM u.finished_at
+                          AND s.output IS NOT DISTINCT FROM u.output
+                       OFFSET 0) AS kept
+                  LEFT JOIN LATERAL (
+                       SELECT cancel_requested_at IS NOT NULL AS cancel_requested,
+                              pause_requested_at IS NOT NULL AS pause_requested
+                         FROM steadwork.run
+                        WHERE run.shard = :shard
+                          AND run.run_id = u.run_id
+                          AND run.lease_epoch = u.epoch
+                       OFFSET 0) AS asked
+                    ON true
+                """;
+        pipeline.add(sql, plainColumns(saves.writes()).values(), row -> saves.answer(row.getInt("n"), stored(row)));
+    }
+
+    private static Columns<Write.SaveStep> plainColumns(List<Write.SaveStep> saves) {
+        return Columns.of(saves)
+                .with("shard", Shards.ONLY)
+                .uuids("runs", save -> save.run().uuid())
+                .longs("epochs", Write.SaveStep::epoch)
                 .texts("names", save -> save.step().key().name())
                 .ints("occurrences", save -> unlessFirst(save.step().key().occurrence()))
                 .ints("positions", save -> save.step().key().position())
-                .ints("attempts", save -> unlessFirst(save.step().attempt()))
                 .instants("startedAts", save -> save.step().startedAt())
                 .instants("finishedAts", save -> save.step().finishedAt())
-                .texts("outputTypes", save -> Rows.payloadType(save.step().output()))
-                .bytes("outputs", save -> Rows.payloadBytes(save.step().output()))
-                .values();
-        pipeline.add(sql, values, row -> {
-            var place = new Place(row.getObject("run_id", UUID.class), row.getInt("position"));
-            saves.answer(Objects.requireNonNull(numbers.get(place)), Ack.STORED);
-        });
+                .bytes("outputs", save -> Rows.payloadBytes(save.step().output()));
     }
 
     private static @Nullable Integer unlessFirst(int number) {

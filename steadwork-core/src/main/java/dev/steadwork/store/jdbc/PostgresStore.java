@@ -168,10 +168,11 @@ final class PostgresStore extends JdbcStore {
         try {
             var claim = transaction.run(
                     connection -> claims.claim(request, one -> PostgresOpenClaim.lock(database, connection, one)));
-            // Runs that were left would stay locked until this claim is kept. One that may have killed a worker begins
-            // when its claim is committed.
-            if (claim.leftSome() || claim.hasLostLeases()) {
+            // The usual claim brings the steps of runs that have some, and is committed before one begins that may have
+            // killed a worker.
+            if (claim.hasEarlierClaims()) {
                 transaction.close();
+                claims.lost(namespace, claim);
                 return Optional.empty();
             }
             claim.learn(); // at once: the next claim begins before this one is kept

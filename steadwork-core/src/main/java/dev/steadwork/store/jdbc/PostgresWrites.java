@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * A batch of writes: one statement for all writes of a kind, all statements in one round trip. Statements answer with the
@@ -151,14 +152,23 @@ final class PostgresWrites {
         PostgresSteps.addTrim(pipeline, attempts.writes(), parks.writes());
     }
 
-    /** Steps that were not kept as plain ones: because something is asked of their runs, or the runs are somebody else's. */
+    /** Some steps were not kept as plain ones: because something is asked of their runs, or the runs are somebody else's. */
     private void keepOthers(Connection connection, Flush flush) throws SQLException {
+        var unknown = flush.unanswered(Write.SaveStep.class, PostgresSteps::isPlain);
+        if (unknown.isEmpty()) {
+            return;
+        }
+        run(connection, pipeline -> PostgresSteps.addKept(pipeline, unknown));
         var open = flush.unanswered(Write.SaveStep.class, PostgresSteps::isPlain);
         if (!open.isEmpty()) {
-            var pipeline = new Pipeline(database);
-            PostgresSteps.addSteps(pipeline, open);
-            pipeline.run(connection);
+            run(connection, pipeline -> PostgresSteps.addSteps(pipeline, open));
         }
+    }
+
+    private void run(Connection connection, Consumer<Pipeline> add) throws SQLException {
+        var pipeline = new Pipeline(database);
+        add.accept(pipeline);
+        pipeline.run(connection);
     }
 
     private static void answerTriggers(
