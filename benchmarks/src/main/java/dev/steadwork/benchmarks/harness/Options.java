@@ -16,6 +16,7 @@ import java.util.Set;
  * What the command line asks for.
  *
  * @param peers who takes part; {@code PEER:PART} in that part only
+ * @param growthEnds of W9 only the empty and the fullest table
  * @param results where the numbers and the report go
  * @param reportOnly write the report of numbers that are there already
  */
@@ -26,6 +27,7 @@ record Options(
         Set<String> peers,
         int horizonMinutes,
         List<Long> finished,
+        boolean growthEnds,
         Path results,
         boolean reportOnly) {
 
@@ -48,7 +50,7 @@ record Options(
     }
 
     Options withPeers(Set<String> chosen) {
-        return new Options(quick, rounds, parts, chosen, horizonMinutes, finished, results, reportOnly);
+        return new Options(quick, rounds, parts, chosen, horizonMinutes, finished, growthEnds, results, reportOnly);
     }
 
     /** Takes the words one by one. */
@@ -59,6 +61,7 @@ record Options(
         private Set<Part> parts = EnumSet.complementOf(EnumSet.of(Part.NOSYNC));
         private Set<String> peers = new LinkedHashSet<>(Part.allPeers());
         private int horizonMinutes;
+        private boolean growthEnds;
         private boolean reportOnly;
         private String name = DateTimeFormatter.ofPattern("yyyy-MM-dd-HHmm", Locale.ROOT)
                 .withZone(ZoneOffset.UTC)
@@ -83,6 +86,7 @@ record Options(
                     peers,
                     horizonMinutes > 0 ? horizonMinutes : quick ? 1 : 10,
                     quick ? List.of(0L, 20_000L, 100_000L) : List.of(0L, 1_000_000L, 5_000_000L),
+                    growthEnds,
                     home.resolve("results").resolve(name),
                     reportOnly);
         }
@@ -90,6 +94,7 @@ record Options(
         private void take(String word) {
             switch (word) {
                 case "--quick" -> quick = true;
+                case "--growth-ends" -> growthEnds = true;
                 case "--report" -> reportOnly = true;
                 case "--rounds" -> rounds = number(word, MOST_ROUNDS);
                 case "--horizon-minutes" -> horizonMinutes = number(word, MOST_MINUTES);

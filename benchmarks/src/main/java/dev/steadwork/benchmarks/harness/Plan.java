@@ -122,10 +122,14 @@ final class Plan {
         if (!options.has(Part.GROWTH)) {
             return;
         }
+        long most = options.finished().get(options.finished().size() - 1);
         for (long sleeping : List.of(0L, options.finished().get(1))) {
             for (long finished : options.finished()) {
-                for (var peer : options.peersOf(Part.GROWTH)) {
-                    grown(round, peer, finished, sleeping);
+                boolean isEnd = finished + sleeping == 0 || finished == most && sleeping > 0;
+                if (isEnd || !options.growthEnds()) {
+                    for (var peer : options.peersOf(Part.GROWTH)) {
+                        grown(round, peer, finished, sleeping);
+                    }
                 }
             }
         }

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 /** W3 start latency of runs that come from a second process, and W6 the load of an idle worker with the same settings. */
 final class LatencyLoad {
     private static final int RATE = 200;
-    private static final int RUNS = RATE * (Scale.WARM_SECONDS + Scale.SECONDS);
+    private static final int RUNS = RATE * (Scale.LATENCY_WARM_SECONDS + Scale.SECONDS);
 
     private final Peer peer;
     private final String name;
@@ -26,16 +26,21 @@ final class LatencyLoad {
         try (var worker = peer.worker(mode)) {
             Thread.sleep(2000);
             var feeder = ChildProcess.start(name, "feed");
-            Jobs.awaitCount(RUNS, 180 + Scale.WARM_SECONDS + Scale.SECONDS);
+            Jobs.awaitCount(RUNS, 180 + Scale.LATENCY_WARM_SECONDS + Scale.SECONDS);
             feeder.waitFor();
-            var found = waits.percentiles(RATE * Scale.WARM_SECONDS, RUNS, 0.5, 0.95, 0.99);
-            Output.result("w3_" + mode + "_p50_ms", found[0]);
-            Output.result("w3_" + mode + "_p95_ms", found[1]);
-            Output.result("w3_" + mode + "_p99_ms", found[2]);
+            report("w3_" + mode + "_cold_", waits, 0);
+            report("w3_" + mode + "_", waits, RATE * Scale.LATENCY_WARM_SECONDS);
             if (Boolean.parseBoolean(System.getProperty("idle", "true")) && !Db.isSqlite()) {
                 observeIdle();
             }
         }
+    }
+
+    private static void report(String prefix, Waits waits, int from) {
+        var found = waits.percentiles(from, from + RATE * Scale.SECONDS, 0.5, 0.95, 0.99);
+        Output.result(prefix + "p50_ms", found[0]);
+        Output.result(prefix + "p95_ms", found[1]);
+        Output.result(prefix + "p99_ms", found[2]);
     }
 
     private void observeIdle() throws Exception {

@@ -12,6 +12,8 @@ final class Scale {
     static final int SECONDS = Integer.getInteger("seconds", 20);
     /** How long a workload is repeated before it is measured. */
     static final int WARM_SECONDS = Integer.getInteger("warm", 30);
+    /** Longer where only some hundred runs a second come: compilers take the processors until they have seen some thousand. */
+    static final int LATENCY_WARM_SECONDS = 2 * WARM_SECONDS;
 
     static final int TIMERS = Integer.getInteger("timers", 10_000);
     static final int KILLS = Integer.getInteger("kills", 5);

@@ -97,9 +97,16 @@ public final class Report {
     }
 
     private void targets() {
-        lines.addAll(List.of("", "## Targets", "", "| workload | to reach | reached | |", "| --- | --- | --- | --- |"));
+        lines.addAll(List.of(
+                "",
+                "## Targets",
+                "",
+                "| workload | to reach | reached | | rounds |",
+                "| --- | --- | --- | --- | --- |"));
         for (var target : Targets.of(durable)) {
-            lines.add(Tables.row(target.workload(), List.of(target.demand(), target.shown(), target.verdict())));
+            lines.add(Tables.row(
+                    target.workload(),
+                    List.of(target.demand(), target.shown(), target.verdict(), target.shownRounds())));
         }
     }
 
@@ -194,6 +201,8 @@ public final class Report {
             new Column("p50 (ms)", "w3_" + mode + "_p50_ms", "w3_low_p50_ms"),
             Column.of("p95 (ms)", "w3_" + mode + "_p95_ms"),
             new Column("p99 (ms)", "w3_" + mode + "_p99_ms", "w3_low_p99_ms"),
+            Column.of("cold: p50 (ms)", "w3_" + mode + "_cold_p50_ms"),
+            Column.of("cold: p99 (ms)", "w3_" + mode + "_cold_p99_ms"),
             Column.of("idle statements/s", "w6_" + mode + "_statements_per_s"),
             Column.of("idle server CPU (ms/s)", "w6_" + mode + "_server_cpu_ms_per_s"),
         };

@@ -55,10 +55,16 @@ record Results(List<Row> rows) {
 
     /** The median of the ratios within each round. */
     OptionalDouble ratio(String peer, String metric, String otherPeer, String otherMetric) {
+        return median(ratios(peer, metric, otherPeer, otherMetric).stream().mapToDouble(ratio -> ratio));
+    }
+
+    /** Of the rounds in which both were measured. */
+    List<Double> ratios(String peer, String metric, String otherPeer, String otherMetric) {
         var others = values(otherPeer, otherMetric);
-        return median(values(peer, metric).entrySet().stream()
+        return values(peer, metric).entrySet().stream()
                 .filter(entry -> others.getOrDefault(entry.getKey(), 0.0) > 0)
-                .mapToDouble(entry -> entry.getValue() / others.getOrDefault(entry.getKey(), 1.0)));
+                .map(entry -> entry.getValue() / others.getOrDefault(entry.getKey(), 1.0))
+                .toList();
     }
 
     /** Peers that have one of these numbers, in the order in which they were measured. */

@@ -22,6 +22,12 @@ class OptionsTest {
         assertThat(options.parts()).doesNotContain(Part.NOSYNC).hasSize(Part.values().length - 1);
         assertThat(options.peersOf(Part.QUEUE)).isEqualTo(Part.QUEUE.peers());
         assertThat(options.finished()).containsExactly(0L, 1_000_000L, 5_000_000L);
+        assertThat(options.growthEnds()).isFalse();
+    }
+
+    @Test
+    void growth_may_be_measured_at_its_ends_only() {
+        assertThat(parse("--growth-ends", "--parts", "growth").growthEnds()).isTrue();
     }
 
     @Test

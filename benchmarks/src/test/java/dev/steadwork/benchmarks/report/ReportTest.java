@@ -31,7 +31,7 @@ class ReportTest {
                 "3 raw w2_drain_per_s 1000");
 
         assertThat(report)
-                .contains("| W2 drain | at least 0.7 x raw | 0.80 x | reached |")
+                .contains("| W2 drain | at least 0.7 x raw | 0.80 x | reached | 1.00, 0.80, 0.10 |")
                 .contains("| steadwork | - | - | - | 100 [100..400] (0.80) |");
     }
 
