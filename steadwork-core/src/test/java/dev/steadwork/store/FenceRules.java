@@ -136,6 +136,19 @@ interface FenceRules extends StoreRules {
     }
 
     @Test
+    @Proves({"LEASE-3", "STEP-4"})
+    default void the_same_result_of_the_next_worker_does_not_confirm_a_step_of_the_one_before() {
+        var first = running();
+        write(new Write.Release(first.id(), first.epoch()));
+        var next = claimOnly(first.id());
+        var kept = step("charge", 1, "1");
+        var late = step("charge", 1, "1", kept.startedAt().minusMillis(1));
+        write(new Write.SaveStep(next.id(), next.epoch(), kept));
+
+        assertThat(write(new Write.SaveStep(first.id(), first.epoch(), late))).isEqualTo(Ack.LEASE_LOST);
+    }
+
+    @Test
     @Proves({"STEP-1", "STEP-4"})
     default void the_first_outcome_of_a_step_stays() {
         var run = running();

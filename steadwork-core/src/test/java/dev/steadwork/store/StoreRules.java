@@ -172,7 +172,10 @@ interface StoreRules {
     }
 
     static StepRecord step(String name, int position, String output) {
-        var time = Instant.parse("2030-01-01T00:00:00.123456Z");
+        return step(name, position, output, Instant.parse("2030-01-01T00:00:00.123456Z"));
+    }
+
+    static StepRecord step(String name, int position, String output, Instant startedAt) {
         return new StepRecord(
                 new StepRecord.Key(name, 1, position),
                 StepKind.FUNCTION,
@@ -181,8 +184,8 @@ interface StoreRules {
                 Payload.NONE,
                 json(output),
                 null,
-                time,
-                time.plusSeconds(1),
+                startedAt,
+                startedAt.plusSeconds(1),
                 null);
     }
 
